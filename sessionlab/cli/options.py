@@ -1,0 +1,88 @@
+"""What many commands take: paths, the clock, the zone, rates; and the corpus that comes of them."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sessionlab.corpus import Corpus
+
+
+class Rates(str, Enum):
+    """Where rates come from."""
+
+    all = "all"
+    file = "file"
+
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(help="Files, folders, globs or URLs; default: the session stores of this machine.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Days = Annotated[
+    float | None, typer.Option("--days", help="Only sessions begun within the last N x 24 hours.", metavar="N")
+]
+RatesOption = Annotated[
+    Rates, typer.Option("--rates", help="`file`: your own rates alone; `all`: yours first, then genai-prices.")
+]
+RateFile = Annotated[Path | None, typer.Option("--rate-file", help="Your rates (TOML).", dir_okay=False)]
+Zone = Annotated[str | None, typer.Option("--tz", help="Zone in which days are formed; default: this machine's.")]
+Now = Annotated[str | None, typer.Option("--now", help="The clock, an ISO time; default: the real one.", hidden=True)]
+
+
+def clock(now: str | None) -> datetime:
+    """The time that ``--now`` or ``$SESSIONLAB_NOW`` tells, else the real one, in UTC."""
+    told = now or os.environ.get("SESSIONLAB_NOW")
+    if told is None:
+        return datetime.now(UTC)
+    when = datetime.fromisoformat(told)
+    return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+
+
+def machine_zone() -> str:
+    """The IANA name of this machine's zone; UTC where it cannot be told."""
+    told = os.environ.get("TZ", "").lstrip(":")
+    if told and "/" in told:
+        return told
+    try:
+        target = os.path.realpath("/etc/localtime")
+    except OSError:
+        return "UTC"
+    _, found, name = target.partition("zoneinfo/")
+    return name if found and name else "UTC"
+
+
+def load(
+    paths: list[str] | None,
+    *,
+    bodies: bool = False,
+    days: float | None = None,
+    rates: Rates = Rates.all,
+    rate_file: Path | None = None,
+    tz: str | None = None,
+    now: str | None = None,
+) -> Corpus:
+    """The corpus a command asks: loaded, and cut to the last days when told."""
+    from sessionlab.corpus import load as load_corpus  # noqa: PLC0415 (a command that needs no corpus starts faster)
+
+    corpus = load_corpus(
+        *(paths or []),
+        bodies=bodies,
+        rates=rates.value,
+        rate_file=None if rate_file is None else str(rate_file),
+        tz=tz or machine_zone(),
+        now=clock(now),
+    )
+    return corpus if days is None else corpus.last(days=days)
+
+
+def refused(corpus: Corpus) -> int:
+    """Exit code after a load: 1 when a file was refused."""
+    return 1 if corpus.sql("SELECT 1 FROM problems WHERE severity = 'refusal' LIMIT 1").height else 0

@@ -1,0 +1,200 @@
+"""The session commands, for every format: list, show, path, stats, health."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sessionlab.cli import options, output
+from sessionlab.cli.options import Days, Json, Now, Paths, RateFile, Rates, RatesOption, Zone
+
+if TYPE_CHECKING:
+    from sessionlab.corpus import Corpus
+
+HIDDEN_SURFACES = ("test", "experiment")
+"""Front ends whose sessions `health` leaves out unless asked (mecha 11.1)."""
+Kind = Annotated[str | None, typer.Option("--kind", help="Only sessions of this front end: run, chat, web …")]
+Identifier = Annotated[str, typer.Argument(metavar="ID", help="A session id, or the beginning of one.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command("list")(list_sessions)
+    for command in (show, path, stats, health):
+        app.command()(command)
+
+
+def list_sessions(
+    paths: Paths = None,
+    days: Days = None,
+    kind: Kind = None,
+    limit: Annotated[int, typer.Option("-n", "--limit", help="Show this many, newest first.")] = 20,
+    json: Json = False,
+    now: Now = None,
+) -> None:
+    """The sessions, newest first."""
+    corpus = options.load(paths, days=days, now=now)
+    if kind is not None:
+        corpus = corpus.where(surface=kind)
+    found = corpus.sql(
+        "SELECT s.native_id AS id, s.session_id, s.format, s.surface AS kind, s.created_at, s.ended_at, s.provider,"
+        " coalesce(s.model, u.model) AS model, s.created_title, s.title, s.workspace, s.state, s.entries, s.sources"
+        " FROM sessions s LEFT JOIN (SELECT session_id, max_by(model, output_tokens) AS model FROM usage"
+        " WHERE standing <> 'check' GROUP BY session_id) u ON u.session_id = s.session_id"
+        " ORDER BY s.created_at DESC NULLS LAST, s.session_id DESC"
+    )
+    shown = found.head(limit)
+    if json:
+        output.print_json(output.records(shown))
+        return
+    if not found.height:
+        sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
+        return
+    width = max(len(row["id"] or row["session_id"]) for row in shown.iter_rows(named=True))
+    formats = found["format"].n_unique() > 1
+    for row in shown.iter_rows(named=True):
+        name = row["id"] or row["session_id"]
+        when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] else f"{output.UNKNOWN:<16}"
+        cells = [f"{name:<{width}}", when]
+        if formats:
+            cells.append(f"{row['format']:<11}")
+        cells += [f"{row['kind'] or output.UNKNOWN:<9}", f"{output.visible(row['model'] or output.UNKNOWN):<24}"]
+        title = output.visible(row["title"] or row["created_title"] or "")
+        if row["sources"] > 1:
+            title += f"  [{row['sources']} files]"
+        sys.stdout.write("  ".join([*cells, title]).rstrip() + "\n")
+    if found.height > shown.height:
+        sys.stdout.write(f"… {found.height - shown.height:,} more (-n {found.height})\n")
+
+
+def path(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
+    """The files that tell of a session."""
+    corpus = options.load(paths)
+    files = _files(corpus, corpus.session_id(identifier))
+    if json:
+        output.print_json(files)
+    else:
+        sys.stdout.write("".join(f"{name}\n" for name in files))
+
+
+def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
+    """A session's conversation; with --json, its file's bytes unchanged."""
+    corpus = options.load(paths, bodies=not json)
+    session_id = corpus.session_id(identifier)
+    if json:
+        for name in _files(corpus, session_id):
+            sys.stdout.buffer.write(Path(name).read_bytes())
+        return
+    from sessionlab.cli.conversation import write  # noqa: PLC0415 (only for the text)
+
+    write(corpus, session_id)
+
+
+def _files(corpus: Corpus, session_id: str) -> list[str]:
+    rows = corpus.sql(
+        "SELECT DISTINCT f.uri FROM raw.sessions s JOIN sources f ON f.source_id = s.source_id"
+        " WHERE s.session_id = ? AND f.superseded_by IS NULL ORDER BY f.uri",
+        [session_id],
+    )
+    return [str(uri) for (uri,) in rows.rows()]
+
+
+def stats(
+    paths: Paths = None,
+    days: Days = None,
+    rates: RatesOption = Rates.all,
+    rate_file: RateFile = None,
+    json: Json = False,
+    now: Now = None,
+) -> None:
+    """What sessions cost at today's rates, by the provider and model they name."""
+    corpus = options.load(paths, days=days, rates=rates, rate_file=rate_file, now=now)
+    rows = output.records(corpus.view("cost.stats"))
+    unreadable = corpus.sql("SELECT count(*) FROM sources WHERE state = 'refused'").item()
+    if json:
+        kept = [{name: value for name, value in row.items() if name != "unpriced"} for row in rows]
+        output.print_json({"rows": kept, "sessions_unreadable": unreadable})
+        return
+    if not rows:
+        sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
+        return
+    sys.stdout.write(_stats_text(rows) + "\n")
+    unpriced = sum(int(str(row["unpriced"])) for row in rows)
+    if any(row["cost_usd"] is not None for row in rows):
+        more = f"; {unpriced:,} rows of usage without a rate are not in it: at least" if unpriced else ""
+        sys.stdout.write(f"costs at today's rates{more}\n")
+    elif unpriced:
+        sys.stdout.write("no rate for these models: `sessionlab prices` names them\n")
+    if unreadable:
+        sys.stdout.write(f"{unreadable:,} files could not be read (sessionlab view problems.list)\n")
+
+
+def _stats_text(rows: list[dict[str, object]]) -> str:
+    columns = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    header = ("provider/model", "sessions", "turns", "input", "output", "cache-w", "cache-r", "cost")
+
+    def line(label: str, group: list[dict[str, object]]) -> tuple[str, ...]:
+        costs = [row["cost_usd"] for row in group if row["cost_usd"] is not None]
+        return (
+            label,
+            f"{_sum(group, 'sessions')}",
+            f"{_sum(group, 'turns')}",
+            *(short_tokens(_sum(group, name)) for name in columns),
+            f"${sum(float(str(cost)) for cost in costs):.2f}" if costs else output.UNKNOWN,
+        )
+
+    named = [line("/".join(str(row[n] or output.UNKNOWN) for n in ("provider", "model")), [row]) for row in rows]
+    return output.lines([header, *named, line("total", rows)], (34, 8, 7, 9, 9, 9, 9, 10))
+
+
+def _sum(rows: list[dict[str, object]], name: str) -> int | None:
+    known = [int(str(row[name])) for row in rows if row[name] is not None]
+    return sum(known) if known else None
+
+
+def short_tokens(count: int | None) -> str:
+    """Tokens as mecha 10.4 writes them: up to 9,999 plain, then thousands with a k, then millions with an M."""
+    if count is None:
+        return output.UNKNOWN
+    if count < 10_000:  # noqa: PLR2004 (the specification's own limits)
+        return str(count)
+    if count < 10_000_000:  # noqa: PLR2004
+        return f"{count / 1000:.1f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def health(
+    paths: Paths = None,
+    days: Days = None,
+    kind: Kind = None,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", help="Look at this many sessions, newest first.")] = None,
+    include_tests: Annotated[bool, typer.Option("--include-tests", help="Test and experiment sessions too.")] = False,
+    json: Json = False,
+    tz: Zone = None,
+    now: Now = None,
+) -> None:
+    """How runs went: why they stopped, what failed, model by model."""
+    corpus = options.load(paths, days=days, tz=tz, now=now)
+    if kind is not None:
+        corpus = corpus.where(surface=kind)
+    hidden = {
+        word: corpus.sql("SELECT count(*) FROM sessions WHERE surface = ?", [word]).item() for word in HIDDEN_SURFACES
+    }
+    if not include_tests:
+        corpus = corpus.where("surface IS NULL OR surface NOT IN ('test', 'experiment')")
+    else:
+        hidden = dict.fromkeys(hidden, 0)
+    if limit is not None:
+        corpus = corpus.where(
+            "session_id IN (SELECT session_id FROM sessions ORDER BY created_at DESC NULLS LAST, session_id DESC"
+            f" LIMIT {limit})"
+        )
+    from sessionlab.cli.health import as_json, as_text  # noqa: PLC0415 (kept beside its use)
+
+    if json:
+        output.print_json(as_json(corpus, hidden))
+    else:
+        sys.stdout.write(as_text(corpus, hidden, days))

@@ -1,0 +1,307 @@
+"""Files in, a `Corpus` out: the tables and views of one load, as polars frames, SQL answers and narrower corpora."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+import duckdb
+
+from sessionlab import prices as rates_room
+from sessionlab import views
+from sessionlab.arrow import from_rows
+from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName
+from sessionlab.ingest import read_all
+from sessionlab.paths import PathLike, find, known_stores
+from sessionlab.tables import BODY_TABLES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Rates = Literal["all", "file"]
+_serial = itertools.count(1)
+
+
+class Corpus:
+    """The tables and views of one load. Make one with :func:`sessionlab.load`; every method that narrows makes another.
+
+    Attributes:
+        unclaimed: files that no format claims, by uri.
+        bodies: whether `pools` and `blocks` were loaded.
+        tz: the zone days are formed in.
+        now: the clock: what "today", ``last(days=…)`` and ``reprice(at="now")`` mean.
+    """
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        catalog: str,
+        *,
+        bodies: bool,
+        now: datetime,
+        tz: str,
+        price_at: datetime | None,
+        rates: Rates,
+        rate_file: str | None,
+        unclaimed: Sequence[str] = (),
+    ) -> None:
+        self._con, self._catalog = con, catalog
+        self.bodies, self.now, self.tz = bodies, now, tz
+        self._price_at, self._rates, self._rate_file = price_at, rates, rate_file
+        self.unclaimed = tuple(unclaimed)
+
+    # -- answers ------------------------------------------------------------------------------------------------
+
+    def view(self, name: str, *, tz: str | None = None, **equal: object) -> pl.DataFrame:
+        """The rows of a view as a polars frame, those whose columns equal what is given (None: those that are null).
+
+        Raises:
+            UnknownName: no such view, or no such column; the message lists what there is.
+            QueryError: the view needs bodies and the corpus was loaded without.
+        """
+        if tz is not None and tz != self.tz:
+            return self.in_zone(tz).view(name, **equal)
+        known = views.public_views()
+        if name not in known:
+            raise UnknownName("view", name, known, "`sessionlab views` lists them all")
+        self._bodies_for(known[name].needs_bodies, f"the view {name}")
+        return self._filtered(name, [c.name for c in known[name].columns], equal)
+
+    def table(self, name: str, **equal: object) -> pl.DataFrame:
+        """The rows of a common table as a polars frame; ``raw.usage`` is what each file says, ``usage`` the whole."""
+        bare = name.removeprefix("raw.")
+        if bare not in views.TABLES:
+            raise UnknownName("table", name, views.TABLES, "`sessionlab tables` describes them")
+        self._bodies_for(bare in BODY_TABLES, f"the table {name}")
+        return self._filtered(name, [c.name for c in views.documented(bare)], equal)
+
+    def sql(self, query: str, parameters: Sequence[object] | None = None) -> pl.DataFrame:
+        """The answer to SQL text over the tables and views, as a polars frame.
+
+        Raises:
+            QueryError: with DuckDB's own message.
+        """
+        try:
+            return self._cursor().sql(query, params=list(parameters) if parameters else None).pl()
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from error
+
+    @property
+    def problems(self) -> pl.DataFrame:
+        """What was wrong, worst first, each with its file: the view ``problems.list``."""
+        return self.view("problems.list")
+
+    def session_id(self, name: str) -> str:
+        """The full session id that ``name`` means: an id, a native id, or the beginning of either.
+
+        Raises:
+            UnknownName, AmbiguousName: none, or several, begin so (an exact id always means itself).
+        """
+        found = self.sql("SELECT session_id, native_id FROM sessions").rows()
+        exact = [sid for sid, native in found if name in (sid, native)]
+        if len(exact) == 1:
+            return str(exact[0])
+        matches = [sid for sid, native in found if sid.startswith(name) or (native or "").startswith(name)]
+        if not matches:
+            raise UnknownName("session", name, [sid for sid, _ in found], "`sessionlab list` shows them")
+        if len(matches) > 1:
+            raise AmbiguousName(name, matches)
+        return str(matches[0])
+
+    # -- narrower, or priced otherwise ----------------------------------------------------------------------------
+
+    def last(self, *, days: float) -> Corpus:
+        """The sessions that began within the last ``days`` × 24 hours, the boundary included (mecha 10.3).
+
+        Sessions without a date cannot be placed and are left out; ``where("created_at IS NULL")`` has them.
+        """
+        since = self.now - timedelta(days=days)
+        return self.where(f"created_at >= TIMESTAMP '{_timestamp(since)}'")
+
+    def where(self, condition: str | None = None, **equal: object) -> Corpus:
+        """The sessions for which an SQL condition on `sessions` holds, and whose columns equal what is given.
+
+        ``corpus.where(format="gg")``, ``corpus.where("created_at >= '2026-10-01'")``. Figures stay as folded over the
+        whole load: narrowing never moves a charge from one session to another.
+        """
+        columns = [c.name for c in views.documented("sessions")]
+        tests, values = _tests(columns, equal, "sessions")
+        clause = " AND ".join([f"({condition})"] * bool(condition) + tests) or "true"
+        child = self._child()
+        try:
+            self._cursor().execute(
+                f"CREATE TABLE {child._catalog}.main.scope AS SELECT session_id FROM sessions WHERE {clause}", values
+            )
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from error
+        return self._finish(child, scope=True)
+
+    def in_zone(self, tz: str) -> Corpus:
+        """The same corpus with days formed in another zone, e.g. ``Europe/Berlin``."""
+        return self._finish(self._child(tz=tz))
+
+    def reprice(
+        self,
+        at: str | date | datetime = "now",
+        *,
+        like: str | None = None,
+        rates: Rates | None = None,
+        rate_file: str | None = None,
+    ) -> Corpus:
+        """The same corpus with other rates.
+
+        Args:
+            at: ``"call"`` (the rates of each call's own day, the default of a load), ``"now"``, or a date.
+            like: price everything as if it had been this model.
+            rates: ``"file"`` uses the user's own rates alone; ``"all"`` looks them up first, then in genai-prices.
+            rate_file: another rates file (TOML).
+        """
+        child = self._child(price_at=_price_time(at, self.now), rates=rates, rate_file=rate_file)
+        return self._finish(child, like=like, reprice=True)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own for each question: an open result owns its connection in DuckDB 2."""
+        cursor = self._con.cursor()
+        cursor.execute(f"USE {self._catalog}")
+        return cursor
+
+    def _filtered(self, name: str, columns: list[str], equal: dict[str, object]) -> pl.DataFrame:
+        tests, values = _tests(columns, equal, name)
+        return self.sql(f"SELECT * FROM {name}" + (f" WHERE {' AND '.join(tests)}" if tests else ""), values)
+
+    def _bodies_for(self, needed: bool, what: str) -> None:
+        if needed and not self.bodies:
+            raise QueryError(f"{what} reads what was said; load with bodies=True")
+
+    def _child(self, **changed: object) -> Corpus:
+        catalog = f"c{next(_serial)}"
+        con = self._con.cursor()
+        con.execute(f"ATTACH ':memory:' AS {catalog}")
+        con.execute(f"USE {catalog}")
+        kept = {
+            "tz": self.tz,
+            "price_at": self._price_at,
+            "rates": self._rates,
+            "rate_file": self._rate_file,
+        }
+        kept.update({k: v for k, v in changed.items() if v is not None or k == "price_at"})
+        return Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
+
+    def _finish(self, child: Corpus, *, scope: bool = False, like: str | None = None, reprice: bool = False) -> Corpus:
+        con = child._con
+        views.narrow(con, self._catalog, bodies=self.bodies, condition="scope" if scope else None)
+        views.settings(con, now=child.now.replace(tzinfo=None), tz=child.tz, price_at=_naive(child._price_at))
+        if reprice:
+            child._set_prices(like)
+        else:
+            con.execute(f"CREATE VIEW prices AS SELECT * FROM {self._catalog}.main.prices")
+        views.define(con, bodies=self.bodies)
+        return child
+
+    def _set_prices(self, like: str | None = None) -> None:
+        pairs = self._con.sql(
+            "SELECT DISTINCT provider, model FROM usage UNION SELECT DISTINCT provider, model FROM sessions"
+        ).fetchall()
+        file = rates_room.read_rate_file(self._rate_file) if self._rate_file else rates_room.default_rate_file()
+        rows = rates_room.compile_rates(pairs, rates=self._rates, rate_file=file, like=like)
+        views.set_prices(self._con, from_rows(rows, "prices"))
+
+    def __repr__(self) -> str:
+        """What is inside, in a few lines."""
+        from sessionlab.summary import text  # noqa: PLC0415 (drawn only when shown)
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from sessionlab.summary import html  # noqa: PLC0415 (drawn only when shown)
+
+        return html(self)
+
+
+def load(
+    *paths: PathLike,
+    bodies: bool = True,
+    strict: bool = False,
+    rates: Rates = "all",
+    rate_file: str | None = None,
+    tz: str = "UTC",
+    now: datetime | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool | Callable[[int, int], None] | None = None,
+) -> Corpus:
+    """Read session files into a corpus, in memory.
+
+    Args:
+        paths: files, folders, globs, ``~``, fsspec URLs or open binary files; none: the known stores of this machine.
+        bodies: False leaves out what was said (`pools`, `blocks`): enough for costs and health, and faster.
+        strict: raise at the first problem worse than a note, instead of keeping it as a row of ``problems``.
+        rates: ``"file"`` prices with the user's own rates alone (mecha's rule); ``"all"`` adds genai-prices.
+        rate_file: the user's rates (TOML); default: ``$SESSIONLAB_RATES`` or the user's configuration folder.
+        tz: zone in which days are formed.
+        now: the clock; default: the real one.
+        workers: processes to read with; default: one per core once there is enough to read.
+        executor: any ``concurrent.futures.Executor`` to read with instead.
+        progress: a bar on stderr (default: when it takes long, in a terminal), or a function of (bytes done, in all).
+
+    Raises:
+        LoadError: a path that names nothing, or no path given and no known store on this machine.
+        BadInput, Refused: with ``strict``.
+    """
+    given: Iterable[PathLike] = paths or known_stores()
+    if not given:
+        raise LoadError("no path given, and none of the known session stores exists on this machine")
+    clock = (now or datetime.now(UTC)).astimezone(UTC)
+    con = views.connect()
+    unclaimed: list[str] = []
+    from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
+
+    with reporter(progress) as report:
+        parts = read_all(
+            find(given), bodies=bodies, strict=strict, workers=workers, executor=executor, progress=report
+        )
+        for part in parts:
+            views.insert(con, part.batches)
+            unclaimed.extend(part.unclaimed)
+    views.fold(con, bodies=bodies)
+    corpus = Corpus(
+        con, "memory", bodies=bodies, now=clock, tz=tz, price_at=None, rates=rates, rate_file=rate_file,
+        unclaimed=sorted(unclaimed),
+    )  # fmt: skip
+    views.settings(con, now=clock.replace(tzinfo=None), tz=tz, price_at=None)
+    corpus._set_prices()
+    views.define(con, bodies=bodies)
+    return corpus
+
+
+def _tests(columns: list[str], equal: dict[str, object], where: str) -> tuple[list[str], list[object]]:
+    for name in equal:
+        if name not in columns:
+            raise UnknownName(f"column of {where}", name, columns)
+    tests = [f'"{name}" IS NOT DISTINCT FROM ?' for name in equal]
+    return tests, list(equal.values())
+
+
+def _price_time(at: str | date | datetime, now: datetime) -> datetime | None:
+    if at == "call":
+        return None
+    if at == "now":
+        return now
+    if isinstance(at, str):
+        at = datetime.fromisoformat(at)
+    if not isinstance(at, datetime):
+        at = datetime(at.year, at.month, at.day, tzinfo=UTC)
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _naive(when: datetime | None) -> datetime | None:
+    return None if when is None else when.astimezone(UTC).replace(tzinfo=None)
+
+
+def _timestamp(when: datetime) -> str:
+    return when.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ")

@@ -1,0 +1,88 @@
+"""Every error a caller may catch, and nothing else.
+
+    SessionlabError
+    ├── LoadError               nothing could be loaded from what was given
+    │   └── BadInput            strict=True met its first problem
+    │       └── Refused         a file that must not be read in part was refused whole
+    ├── UnknownName             a view, table, session, format or column that does not exist (also a KeyError)
+    │   └── AmbiguousName       an abbreviation that fits several sessions
+    ├── MissingColumns          a chart or widget was given a table without the columns it draws
+    ├── PriceFileError          a rates file says something that is not a rate
+    └── QueryError              SQL that DuckDB refuses, with the names that exist
+
+Each message says where, what was expected, what was found and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SessionlabError(Exception):
+    """Base of every error raised on purpose by sessionlab."""
+
+
+class LoadError(SessionlabError):
+    """Nothing could be loaded from what was given."""
+
+
+class BadInput(LoadError):
+    """The first problem of a load with ``strict=True``: which file, where in it, what is wrong.
+
+    Attributes:
+        uri: the file.
+        line: 1-based line, or None where the file is not made of lines.
+        kind: the problem's kind, as in the ``problems`` table.
+        detail: the problem in words.
+    """
+
+    def __init__(self, uri: str, line: int | None, kind: str, detail: str) -> None:
+        self.uri, self.line, self.kind, self.detail = uri, line, kind, detail
+        place = uri if line is None else f"{uri}:{line}"
+        super().__init__(f"{place}: {kind}: {detail}")
+
+
+class Refused(BadInput):
+    """A file that is taken whole or not at all was refused, in the words of its specification."""
+
+
+class UnknownName(SessionlabError, KeyError):
+    """A name that does not exist; the message lists the closest ones and where to find all."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.name = name
+        names = sorted(known)
+        close = get_close_matches(name, names, n=3, cutoff=0.5) or names[:12]
+        listed = ", ".join(close) if close else "none"
+        super().__init__(f"no {what} named {name!r}; did you mean: {listed}{'. ' + hint if hint else ''}")
+
+    def __str__(self) -> str:
+        """The sentence itself: KeyError would show its repr."""
+        return str(self.args[0])
+
+
+class AmbiguousName(UnknownName):
+    """An abbreviation that several sessions begin with."""
+
+    def __init__(self, name: str, matches: Iterable[str]) -> None:
+        found = sorted(matches)
+        self.name = name
+        shown = ", ".join(found[:4]) + (" …" if len(found) > 4 else "")
+        KeyError.__init__(self, f"{name!r} matches {len(found)} sessions ({shown}); use a longer prefix")
+
+
+class MissingColumns(SessionlabError):
+    """A table lacks columns that a picture needs."""
+
+    def __init__(self, picture: str, missing: Iterable[str], present: Iterable[str]) -> None:
+        need, have = ", ".join(missing), ", ".join(present)
+        super().__init__(f"{picture} needs the columns {need}; the table given has: {have or 'none'}")
+
+
+class PriceFileError(SessionlabError):
+    """A rates file says something that is not a rate; the message names the file and the key."""
+
+
+class QueryError(SessionlabError):
+    """DuckDB refused the SQL text; the message is DuckDB's, followed by the names that exist."""

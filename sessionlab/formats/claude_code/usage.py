@@ -1,0 +1,193 @@
+"""What a reply was charged for in, raw `Usage` rows out: one per recorded figure, nothing folded.
+
+Every line of a reply repeats the reply's figures, so copies share a ``charge_id`` and the fold takes the maximum per
+column (rules 1 to 5). Tokens are made disjoint: an hour's cache writes stand apart, the rest of the writes, also what
+the split leaves over, is priced as five minutes (rule 27). Null stays null (rule 38).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from sessionlab.formats._values import detail
+from sessionlab.formats.claude_code.decoding import Notes, usage_of
+from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Line, Result, TokenUsage
+from sessionlab.formats.claude_code.state import AgentState, Reply, Transcript, provider_of
+from sessionlab.tables import Usage
+
+CHARACTERS_PER_TOKEN = 16
+"""No model writes longer tokens on average; measured replies hold 3 to 5 characters a token."""
+NOWHERE = (None, "", "not_available")
+
+
+def cache_writes(total: int | None, split: CacheCreation | None) -> tuple[int | None, int | None]:
+    """Tokens written for five minutes (or for a time not told), and for an hour.
+
+    The larger of the total and the sum of its parts is written; what is not for an hour is for five minutes.
+    """
+    if split is None:
+        return total, None
+    five, hour = split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens
+    if total is None and five is None and hour is None:
+        return None, None
+    return max(total or 0, (five or 0) + (hour or 0)) - (hour or 0), hour
+
+
+def context(*parts: int | None) -> int | None:
+    """All input of the request; null when none of it is told."""
+    told = [part for part in parts if part is not None]
+    return sum(told) if told else None
+
+
+def charge(t: Transcript, agent: AgentState, line: Line, charge_id: str | None, model: str | None, usage: TokenUsage,
+           *, stopped: bool, characters: int, recorded_in: str, turn: int | None, request_id: str | None) -> None:  # fmt: skip
+    """Note the usage one line states of a reply; its rows are given out when the reply's last line is known.
+
+    Only then is it told whether the figure is a lower bound: no line of the reply has a ``stop_reason``, and its text
+    is longer than CHARACTERS_PER_TOKEN times the output tokens of the fullest line (rule 6).
+    """
+    reply = agent.reply
+    if reply is None or charge_id is None or reply.charge_id != charge_id:
+        settle(t, agent)
+        reply = agent.reply = Reply(charge_id)
+    written, hour = cache_writes(usage.cache_creation_input_tokens, usage.cache_creation)
+    tools = usage.server_tool_use
+    reasoning = usage.output_tokens_details
+    output = usage.output_tokens
+    row = Usage(
+        session_id=t.session.session_id,
+        seq=t.seq,
+        line=t.number,
+        agent_id=agent.agent_id,
+        run=agent.prompts,
+        turn=turn,
+        charge_id=charge_id,
+        request_id=request_id,
+        grain="call",
+        standing="ledger",
+        recorded_in=recorded_in,
+        recorded_at=t.at,
+        provider=provider_of(model),
+        model=model,
+        purpose=agent.purpose,
+        tier=usage.speed if usage.speed not in (None, "standard") else usage.service_tier or usage.speed,
+        uncached_input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cache_read_input_tokens,
+        cache_write_tokens=written,
+        cache_write_1h_tokens=hour,
+        output_tokens=output,
+        reasoning_tokens=reasoning.thinking_tokens if reasoning is not None else None,
+        context_tokens=context(usage.input_tokens, usage.cache_read_input_tokens, written, hour),
+        web_searches=tools.web_search_requests if tools is not None else None,
+        recorded_usd=line.cost_usd,
+        detail=_rest(usage),
+    )
+    reply.usage.append(row)
+    reply.characters += characters
+    reply.stopped = reply.stopped or stopped
+    if output is not None and output > reply.output:
+        reply.output = output
+    if usage.iterations is not None and (
+        len(usage.iterations) > 1 or (usage.iterations[:1] and usage.iterations[0].type != "message")
+    ):
+        _attempts(row, model, usage.iterations, reply)
+
+
+def settle(t: Transcript, agent: AgentState) -> None:
+    """Give out the rows of the agent's reply whose last line has been seen."""
+    reply = agent.reply
+    if reply is None:
+        return
+    if reply.stopped or reply.characters <= CHARACTERS_PER_TOKEN * reply.output:
+        t.out += reply.usage
+    else:
+        t.out += [
+            msgspec.structs.replace(row, is_lower_bound=True) if row.charge_id == reply.charge_id else row
+            for row in reply.usage
+        ]
+    agent.reply = None
+
+
+def _attempts(row: Usage, model: str | None, iterations: list[Iteration], reply: Reply) -> None:
+    """Rows for the attempts that the reply's own figures leave out.
+
+    An adviser (rule 28) and a compaction on the server are calls of their own. The attempt of a model that was then
+    replaced by another (``fallback_message``) is listed and not charged (rule 29).
+    """
+    replaced = any(attempt.type == "fallback_message" for attempt in iterations)
+    for ordinal, attempt in enumerate(iterations):
+        kind = attempt.type or ""
+        if kind == "fallback_message" or (kind == "message" and not (replaced and attempt.model not in (None, model))):
+            continue
+        billed = kind in ("advisor_message", "compaction")
+        called = attempt.model or (model if kind == "compaction" else None)
+        written, hour = cache_writes(attempt.cache_creation_input_tokens, attempt.cache_creation)
+        thinking = attempt.output_tokens_details
+        reply.usage.append(
+            msgspec.structs.replace(
+                row,
+                charge_id=f"{row.charge_id}#{kind}-{ordinal}" if row.charge_id is not None else None,
+                standing="ledger" if billed else "check",
+                recorded_in="iterations",
+                provider=provider_of(called),
+                model=called,
+                purpose={"advisor_message": "advisor", "compaction": "compaction"}.get(kind, row.purpose),
+                uncached_input_tokens=attempt.input_tokens,
+                cache_read_tokens=attempt.cache_read_input_tokens,
+                cache_write_tokens=written,
+                cache_write_1h_tokens=hour,
+                output_tokens=attempt.output_tokens,
+                reasoning_tokens=thinking.thinking_tokens if thinking is not None else None,
+                context_tokens=context(attempt.input_tokens, attempt.cache_read_input_tokens, written, hour),
+                web_searches=None,
+                recorded_usd=None,
+                detail=detail(iteration=kind, ordinal=ordinal, rest=attempt.rest),
+            )
+        )
+
+
+def subagent_total(t: Transcript, agent_id: str, result: Result, notes: Notes) -> None:
+    """A `check` row for what the parent was told its subagent used.
+
+    The split is that of the subagent's last call, so the total goes to ``unsplit_tokens`` only where no split is told.
+    """
+    usage = usage_of(result.usage, notes)
+    if usage is None and result.total_tokens is None:
+        return
+    split = usage or TokenUsage()
+    written, hour = cache_writes(split.cache_creation_input_tokens, split.cache_creation)
+    t.out.append(
+        Usage(
+            session_id=t.session.session_id,
+            seq=t.seq,
+            line=t.number,
+            agent_id=agent_id,
+            run=t.agent.prompts,
+            grain="agent",
+            standing="check",
+            recorded_in="toolUseResult",
+            recorded_at=t.at,
+            provider=provider_of(result.resolved_model),
+            model=result.resolved_model,
+            purpose="agent",
+            tier=split.service_tier,
+            uncached_input_tokens=split.input_tokens,
+            cache_read_tokens=split.cache_read_input_tokens,
+            cache_write_tokens=written,
+            cache_write_1h_tokens=hour,
+            output_tokens=split.output_tokens,
+            unsplit_tokens=result.total_tokens if usage is None else None,
+            context_tokens=context(split.input_tokens, split.cache_read_input_tokens, written, hour),
+            detail=detail(total_tokens=result.total_tokens, tool_calls=result.total_tool_use_count),
+        )
+    )
+
+
+def _rest(usage: TokenUsage) -> str | None:
+    """What no column holds; null for the usual line."""
+    tools = usage.server_tool_use
+    fetches = (tools.web_fetch_requests or None) if tools is not None else None
+    geo = usage.inference_geo if usage.inference_geo not in NOWHERE else None
+    if fetches is None and geo is None and usage.rest is None:
+        return None
+    return detail(web_fetches=fetches, inference_geo=geo, rest=usage.rest)

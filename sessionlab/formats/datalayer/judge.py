@@ -1,0 +1,321 @@
+"""Whether a session file is taken: its bytes go in; all its lines, typed, or the one refusal of the file come out.
+
+The order of checks, the sentences and the statuses are those of the published importer (datalayer.md sections 3 to
+5): the whole file is judged, the first failure is the answer, and a file is taken whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from sessionlab.formats.datalayer.fields import (
+    FORMAT_ID,
+    KIND_SET,
+    KINDS,
+    NO_SEATS,
+    NUMBER_DIGITS,
+    EntryLine,
+    FieldRefusal,
+    SessionLine,
+    TeamLine,
+    entry_line,
+    session_line,
+    team_line,
+)
+from sessionlab.formats.datalayer.text import decoded, lines
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_ENTRIES = 20_000
+NESTING = 800
+"""Levels of objects and lists a line may have, itself the first. The published importer overflows at about 980,
+whatever the caller's stack leaves; a lower bound of our own gives one answer everywhere, and nothing overflows."""
+
+RefusalName = Literal[
+    "unversioned", "other_version", "not_a_line", "unknown_kind", "entry_without_at", "team_without_seats",
+    "too_large", "not_json", "field_refusal", "team_refusal", "second_head", "entry_without_seat",
+]  # fmt: skip
+
+SENTENCES: dict[RefusalName, str] = {
+    "unversioned": (
+        "A session file's first line is a session line that says its format, datalayer-session/1; "
+        "this file's first line does not."
+    ),
+    "other_version": "The file is {format}; this runtime reads datalayer-session/1.",
+    "not_a_line": (
+        "Line {line} of the file is not a session, team_session or entry line: it says record_type {record_type!r}."
+    ),
+    "unknown_kind": "Line {line} is an entry of kind {kind!r}, which the record does not have: one of {kinds}.",
+    "entry_without_at": "Line {line} is an entry that does not say when it was recorded (`at`).",
+    "team_without_seats": (
+        "A team session line names its seats, in order, each with its session uid; this one names none."
+    ),
+    "too_large": (
+        "The file has {entries} entries over {megabytes} MB; a session file holds at most 20 000 entries in 64 MB."
+    ),
+    "not_json": "Line {line} of the file is not JSON.",
+    "field_refusal": "Line {line} is refused: {path} {reason}.",
+    "team_refusal": (
+        "This file starts with a team session: bring it in with the team tool, or bring in one seat's own file here."
+    ),
+    "second_head": "One session line is allowed, at the start of the file; line {line} is another head further down.",
+    "entry_without_seat": "Line {line} of the team file is an entry that stands before the first seat's session line.",
+}
+"""The eight sentences of the format (4.1) word for word, the three cases it words freely (4.2), and one that only a
+reader of team files meets."""
+
+_TOO_LARGE_STATUS = 413
+_REFUSED_STATUS = 422
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a file is refused: the name of the case, the HTTP status, the sentence, and the line (None: the file)."""
+
+    name: RefusalName
+    status: int
+    sentence: str
+    line: int | None = None
+    format: str | None = None
+    """The format the file states, where that is the reason."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """One session of a file: its head, its entries, and the lines they stand on (1-based)."""
+
+    head: SessionLine
+    line: int
+    entries: list[EntryLine]
+    numbers: list[int]
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """A file that is taken: its sessions in order (one, but in a team file), and what is worth a note.
+
+    Attributes:
+        team: the team line, when the file is a team's.
+        sections: the sessions.
+        lines: lines in the file, blank ones counted.
+        blank: the numbers of the blank ones.
+        unusual: lines that hold what strict JSON or Unicode does not: not-finite numbers, unpaired surrogates, a key
+            twice with two types. Their payloads need a second look before they become text.
+        replaced: invalid UTF-8 was replaced by U+FFFD.
+    """
+
+    team: TeamLine | None
+    sections: list[Section]
+    lines: int
+    blank: frozenset[int]
+    unusual: frozenset[int]
+    replaced: bool
+
+
+class _Stop(Exception):  # noqa: N818 (not an error: the first failing check of the file)
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+
+
+def judge(data: bytes, *, teams: bool = False, lf_only: bool = False) -> Accepted | Refusal:
+    r"""Judge a whole file.
+
+    Args:
+        data: the body as received.
+        teams: take team files, seat by seat; without it one is refused as the importer refuses it.
+        lf_only: split lines at ``\n`` alone instead of wherever the importer does.
+    """
+    text, replaced = decoded(data)
+    found = lines(text, lf_only=lf_only)
+    entries = max(len(found) - 1, 0)
+    try:
+        _hold_caps(entries, len(data))
+        if len(text) * 4 > MAX_BYTES - len(found):  # no character weighs more than 4 bytes
+            _hold_caps(entries, sum(len(line) if line.isascii() else len(line.encode()) for line in found) + len(found))
+        records = _records(found)
+        team, sections = _arranged(records, teams=teams)
+    except _Stop as stop:
+        return stop.refusal
+    return Accepted(team, sections, len(found), frozenset(records.blank), frozenset(records.unusual), replaced)
+
+
+def refusal(name: RefusalName, *, line: int | None = None, **facts: object) -> Refusal:
+    """The refusal of that name, its sentence filled in with ``line`` and ``facts``; unpaired surrogates become ?."""
+    sentence = SENTENCES[name].format(line=line, kinds=", ".join(KINDS), **facts)
+    status = _TOO_LARGE_STATUS if name == "too_large" else _REFUSED_STATUS
+    stated = facts.get("format")
+    return Refusal(name, status, _unicode(sentence), line, None if stated is None else _unicode(str(stated)))
+
+
+def too_large(entries: int, size_bytes: int) -> Refusal:
+    """The refusal of a file over a cap: both numbers are told, whichever it was."""
+    grouped = f"{entries:,}".replace(",", " ")
+    return refusal("too_large", entries=grouped, megabytes=round(size_bytes / 1_048_576))
+
+
+def _hold_caps(entries: int, size_bytes: int) -> None:
+    if size_bytes > MAX_BYTES or entries > MAX_ENTRIES:
+        raise _Stop(too_large(entries, size_bytes))
+
+
+def _is_blank(line: str) -> bool:
+    return not line or line.isspace()
+
+
+_Head = SessionLine | TeamLine
+
+
+class _Records(msgspec.Struct):
+    """The lines that passed: heads and entries in order, each with its number, and the numbers of the odd ones."""
+
+    heads: list[tuple[int, int, _Head]] = []  # how many entries stand before it, its number, itself
+    entries: list[EntryLine] = []
+    numbers: list[int] = []  # of the entries
+    unusual: list[int] = []
+    blank: list[int] = []
+
+
+_decode_entry = msgspec.json.Decoder(EntryLine).decode
+
+
+def _records(found: list[str]) -> _Records:
+    if not found or _is_blank(found[0]):
+        raise _Stop(refusal("unversioned", line=1 if found else None))
+    passed = _Records()
+    add, add_number = passed.entries.append, passed.numbers.append
+    for number, line in enumerate(found, 1):
+        try:  # what strict typed decoding takes is sound JSON; all it does not take is looked at the long way
+            entry = _decode_entry(line)
+        except (msgspec.DecodeError, RecursionError):
+            if _is_blank(line):
+                passed.blank.append(number)
+                continue
+            looked_at = _looked_at(line, number)
+            if not isinstance(looked_at, EntryLine):
+                passed.heads.append((len(passed.entries), number, looked_at))
+                continue
+            entry = looked_at
+            passed.unusual.append(number)
+        else:
+            at = entry.at
+            if entry.kind not in KIND_SET or entry.record_type != "entry" or not at or at.isspace():
+                _looked_at(line, number)  # not sound: it stops there
+            if _is_nested(entry.payload):
+                _hold_nesting(line, number)
+        add(entry)
+        add_number(number)
+    return passed
+
+
+def _is_nested(payload: dict[str, object]) -> bool:
+    """Whether something stands in it deep enough to be worth counting levels."""
+    for value in payload.values():
+        form = type(value)
+        if form is dict or form is list:
+            for item in value.values() if form is dict else value:  # type: ignore[attr-defined]
+                if type(item) in _CONTAINERS:
+                    return True
+    return False
+
+
+_CONTAINERS = frozenset({dict, list})
+
+
+def _hold_nesting(line: str, number: int) -> None:
+    if line.count("[") + line.count("{") > NESTING and _depth(line) > NESTING:
+        raise _Stop(refusal("not_json", line=number))
+
+
+def _looked_at(line: str, number: int) -> _Head | EntryLine:
+    _hold_nesting(line, number)
+    try:
+        value = json.loads(line, parse_int=_integer)
+    except (ValueError, RecursionError):
+        raise _Stop(refusal("not_json", line=number)) from None
+    if not isinstance(value, dict):
+        raise _Stop(refusal("not_a_line", line=number, record_type=type(value).__name__))
+    record_type = value.get("record_type")
+    try:
+        if record_type == "entry":
+            return _entry(value, number)
+        if record_type == "session":
+            _hold_format(value.get("format"), number)
+            return session_line(value)
+        if record_type == "team_session":
+            _hold_format(value.get("format"), number)
+            return team_line(value)
+    except FieldRefusal as field:
+        if field.reason == NO_SEATS:
+            raise _Stop(refusal("team_without_seats", line=number)) from None
+        raise _Stop(refusal("field_refusal", line=number, path=field.path, reason=field.reason)) from None
+    if number == 1:
+        raise _Stop(refusal("unversioned", line=1))
+    raise _Stop(refusal("not_a_line", line=number, record_type=record_type))
+
+
+def _hold_format(stated: object, number: int) -> None:
+    if not stated:
+        raise _Stop(refusal("unversioned", line=number))
+    if stated != FORMAT_ID:
+        raise _Stop(refusal("other_version", line=number, format=stated))
+
+
+def _entry(value: dict[str, object], number: int) -> EntryLine:
+    kind, at = value.get("kind"), value.get("at")
+    if not isinstance(kind, str) or kind not in KIND_SET:
+        raise _Stop(refusal("unknown_kind", line=number, kind=kind))
+    if not at or (isinstance(at, str) and _is_blank(at)):
+        raise _Stop(refusal("entry_without_at", line=number))
+    return entry_line(value)
+
+
+def _arranged(records: _Records, *, teams: bool) -> tuple[TeamLine | None, list[Section]]:
+    """The records as sessions, or the refusal of steps 7 to 9."""
+    first = records.heads[0] if records.heads and records.heads[0][0] == 0 else None
+    if first is None:
+        raise _Stop(refusal("unversioned", line=1))
+    team = first[2] if isinstance(first[2], TeamLine) else None
+    if team is not None and not teams:
+        raise _Stop(refusal("team_refusal", line=1))
+    sections: list[Section] = []
+    heads = records.heads[1:] if team else records.heads
+    ends = [start for start, _, _ in heads[1:]] + [len(records.entries)]
+    for n, ((start, number, head), end) in enumerate(zip(heads, ends, strict=True)):
+        if team is not None and n == 0 and start > 0:
+            raise _Stop(refusal("entry_without_seat", line=records.numbers[0]))
+        if not isinstance(head, SessionLine) or (team is None and n > 0):
+            raise _Stop(refusal("second_head", line=number))
+        sections.append(Section(head, number, records.entries[start:end], records.numbers[start:end]))
+    if not heads and records.entries:
+        raise _Stop(refusal("entry_without_seat", line=records.numbers[0]))
+    return team, sections
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > NUMBER_DIGITS:
+        raise ValueError(digits)
+    return int(digits)
+
+
+_NESTING_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]')
+
+
+def _depth(line: str) -> int:
+    """Levels of objects and lists open at once; exact for JSON, and anything for what is not."""
+    return max(_levels(line), default=0)
+
+
+def _levels(line: str) -> Iterator[int]:
+    level = 0
+    for token in _NESTING_TOKEN.finditer(line):
+        mark = token[0]
+        if mark in "[{":
+            level += 1
+            yield level
+        elif mark in "]}":
+            level -= 1
+
+
+def _unicode(text: str) -> str:
+    return text.encode(errors="replace").decode()

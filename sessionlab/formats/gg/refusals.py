@@ -1,0 +1,46 @@
+"""Why a file must not be read in part, in; the rows that say so, which are all its rows, out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessionlab.tables import Problem, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sessionlab.formats.recording import Recording
+
+
+class Refusal(Exception):  # noqa: N818 (the specification's word; it never leaves this package)
+    """The file is refused.
+
+    Attributes:
+        kind: what is wrong, in snake case.
+        sentence: why, in the words of the specification.
+        line: the line that decided it; None when the end of the file did, or the file is not lines.
+        format_version: the version the file states, when that is why.
+    """
+
+    def __init__(self, kind: str, sentence: str, *, line: int | None, format_version: int | None = None) -> None:
+        """Refuse for the reason given in ``sentence``."""
+        super().__init__(sentence)
+        self.kind, self.sentence, self.line, self.format_version = kind, sentence, line, format_version
+
+
+def refused(recording: Recording, refusal: Refusal) -> Iterator[Row]:
+    """The rows of a refused file: the problem, which covers it whole, one extent, and the source."""
+    recording.whole("problem")
+    yield Problem(
+        line=refusal.line,
+        byte_offset=0,
+        byte_length=recording.decoded_bytes,
+        kind=refusal.kind,
+        severity="refusal",
+        detail=refusal.sentence,
+    )
+    yield from recording.extents()
+    version = refusal.format_version
+    yield recording.source(
+        state="refused", reason=refusal.sentence, format_version=None if version is None else str(version)
+    )

@@ -1,0 +1,108 @@
+"""The free-form reply of a model call in; its facts, each of the type a column has or None, out (sections 1.8, 6)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+_CLASSES = ("uncachedInput", "cachedInput", "output", "reasoning")
+
+REPLY_MEMBERS = frozenset(
+    {"text", "toolCalls", "id", "name", "arguments", "finishReason", "other", "usage", *_CLASSES, "cost", "actual"}
+    | {"comparable", "provider", "loopAborts", "attempts", "words", "chars", "usageWire", "usageReconciled"}
+)
+"""Every member name of a reply that becomes part of a row."""
+
+
+class AskedCall(NamedTuple):
+    """A tool call a model asked for."""
+
+    call_id: str
+    name: str | None
+    arguments: Any
+
+
+class Reply:
+    """What a reply says.
+
+    Attributes:
+        members: the reply as an object; empty when it is none.
+        tokens: uncachedInput, cachedInput, output, reasoning; None is unknown.
+        actual_usd, comparable_usd: the two recorded costs.
+        finish_reason: the recorded word, a provider's own included.
+        calls: tool calls with an id.
+        oddities: what did not have the shape gg writes, kind and words.
+    """
+
+    def __init__(self, value: object) -> None:
+        """Read ``value``, any JSON value."""
+        self.oddities: list[tuple[str, str]] = []
+        self.members: dict[str, Any] = value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            self.oddities.append(("malformed_reply", "the response is no object"))
+        self.tokens = self._tokens()
+        cost = self.members.get("cost")
+        self.actual_usd = self._usd(cost, "actual")
+        self.comparable_usd = self._usd(cost, "comparable")
+        self.finish_reason = self._finish_reason()
+        self.calls = self._calls()
+        served_by = self.members.get("provider")
+        self.served_by = served_by if isinstance(served_by, str) else None
+        aborts = self.members.get("loopAborts")
+        attempts = aborts.get("attempts") if isinstance(aborts, dict) else None
+        self.had_aborts = isinstance(attempts, int) and attempts > 0
+
+    @property
+    def spend(self) -> tuple[float | None, ...]:
+        """Token classes and costs, as sums take them."""
+        return (*self.tokens, self.actual_usd, self.comparable_usd)
+
+    def _tokens(self) -> tuple[int | None, int | None, int | None, int | None]:
+        usage = self.members.get("usage")
+        if not isinstance(usage, dict):
+            self.oddities.append(("usage_missing", "the response has no usage: its tokens are unknown"))
+            return None, None, None, None
+        uncached, cached, output, reasoning = (self._count(usage, name) for name in _CLASSES)
+        return uncached, cached, output, reasoning
+
+    def _count(self, usage: dict[str, Any], name: str) -> int | None:
+        value = usage.get(name)
+        if value is None or (type(value) is int and value >= 0):
+            return value
+        self.oddities.append(("malformed_usage", f"usage.{name} is {value!r}, no count of tokens"))
+        return None
+
+    def _usd(self, cost: object, name: str) -> float | None:
+        if cost is None:
+            return None
+        value: Any = cost.get(name) if isinstance(cost, dict) else cost
+        if value is None:
+            return None
+        if isinstance(cost, dict) and type(value) in {int, float}:
+            return float(value)
+        self.oddities.append(("malformed_cost", f"cost.{name} is {value!r}, no amount"))
+        return None
+
+    def _finish_reason(self) -> str | None:
+        word = self.members.get("finishReason")
+        if isinstance(word, dict):
+            word = word.get("other")
+        return word if isinstance(word, str) else None
+
+    def _calls(self) -> list[AskedCall]:
+        listed = self.members.get("toolCalls")
+        if listed is None:
+            return []
+        found: list[AskedCall] = []
+        for call in listed if isinstance(listed, list) else [listed]:
+            call_id = call.get("id") if isinstance(call, dict) else None
+            if not isinstance(call_id, str):
+                self.oddities.append(("malformed_tool_call", "a tool call of the response has no id"))
+                continue
+            name = call.get("name")
+            found.append(AskedCall(call_id, name if isinstance(name, str) else None, call.get("arguments")))
+        return found
+
+
+def add(a: int | None, b: int | None) -> int | None:
+    """The sum of two token counts: unknown only when both are (6.2)."""
+    return None if a is None and b is None else (a or 0) + (b or 0)

@@ -1,0 +1,221 @@
+"""What runs were configured with, what they used and how they ended: those three records in, their rows out.
+
+Provider and model of a run are those of the nearest earlier ``config``, empty strings included, else of the header
+(section 8.8). A member that is absent has the value the format defines for it (sections 4.4, 4.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sessionlab.columns import big
+from sessionlab.formats._values import compact, detail
+from sessionlab.formats.mecha.wire import Config, Meta, Outcome, Summary, Tokens
+from sessionlab.tables import Config as ConfigRow
+from sessionlab.tables import Outcome as OutcomeRow
+from sessionlab.tables import Usage
+
+Json = Mapping[str, Any]
+
+STOP_CLASSES = {
+    "completed": "completed",
+    "max_turns": "cut_short",
+    "output_token_budget": "cut_short",
+    "cost_budget": "cut_short",
+    "loop": "cut_short",
+    "no_output": "cut_short",
+    "interrupted": "interrupted",
+    "stopped": "interrupted",
+}
+"""Stop cause → stop class (section 4.4). A word that is not here has no class; the word itself is kept."""
+
+_LONGEST_SECS = 1e12
+
+
+class Ledger:
+    """Counts runs and charges, and knows the configuration in effect.
+
+    Attributes:
+        run: the run whose records are being read, 1-based: outcomes so far plus one.
+        recorder_version: as the first config names it.
+    """
+
+    def __init__(self, session_id: str, header: Meta) -> None:
+        self.run = 1
+        self.recorder_version: str | None = None
+        self._session_id = session_id
+        self._native_id = header.id
+        self._provider, self._model = header.provider, header.model
+        self._charges = 0
+
+    @property
+    def charge_id(self) -> str:
+        """The charge of the latest summary of this run; of the run itself while it has none."""
+        base = f"{self._native_id}/{self.run}"
+        return base if self._charges < 2 else f"{base}.{self._charges}"  # noqa: PLR2004 (the first needs no number)
+
+    def config(
+        self,
+        record: Config,
+        *,
+        seq: int,
+        line: int,
+        position: int,
+        system_ix: int | None,
+        toolset_ix: int,
+        unknown: Json,
+    ) -> ConfigRow:
+        """The row of a configuration, in force from here on."""
+        if self.recorder_version is None:
+            self.recorder_version = record.mecha_version
+        self._provider, self._model = record.provider, record.model
+        return ConfigRow(
+            session_id=self._session_id,
+            seq=seq,
+            line=line,
+            position=position,
+            provider=record.provider,
+            model=record.model,
+            effort=record.effort,
+            temperature=record.temperature,
+            max_turns=record.max_turns,
+            max_usd=record.max_cost_usd,
+            compact_at_tokens=big(record.compact_at_tokens),
+            permission_mode=record.permission_mode,
+            sandbox=record.sandbox,
+            workspace=record.workspace,
+            recorder_version=record.mecha_version,
+            system_ix=system_ix,
+            toolset_ix=toolset_ix,
+            tools_hash=record.tools_hash,
+            detail=detail(
+                seed=record.seed,
+                thinking=record.thinking,
+                cache_prompt=record.cache_prompt,
+                max_tokens=record.max_tokens,
+                max_output_tokens=record.max_output_tokens,
+                compact_keep_recent=record.compact_keep_recent,
+                trifecta=record.trifecta,
+                sandbox_network=record.sandbox_network,
+                rules_workspace=record.rules_workspace,
+                rules_surface=record.rules_surface,
+                rules_goal=record.rules_goal,
+                rules_hash=record.rules_hash,
+                unknown=unknown or None,
+            ),
+        )
+
+    def summary(self, record: Summary, *, seq: int, line: int, unknown: Json) -> Usage:
+        """The run's ledger row."""
+        self._charges += 1
+        return self._usage(
+            record.usage,
+            seq=seq,
+            line=line,
+            standing="ledger",
+            recorded_in="summary",
+            turns=record.turns,
+            unknown=unknown,
+        )
+
+    def outcome(self, record: Outcome, *, seq: int, line: int, unknown: Json) -> tuple[OutcomeRow, Usage | None]:
+        """The row of a run's end, and its stand-in figure where it tells tokens or a cost; the next run begins."""
+        spent = None
+        if record.usage is not msgspec.UNSET or record.cost_usd is not None:
+            spent = self._usage(
+                None if record.usage is msgspec.UNSET else record.usage,
+                seq=seq,
+                line=line,
+                standing="stand_in",
+                recorded_in="outcome",
+                turns=record.turns,
+                recorded_usd=record.cost_usd,
+                is_lower_bound=not record.usage_complete,
+            )
+        goal = record.goal_anchor if isinstance(record.goal_anchor, str) else None
+        sensors = {name: getattr(record, name) for name in Outcome.SENSORS}
+        if goal is None:
+            sensors["goal_anchor"] = record.goal_anchor
+        row = OutcomeRow(
+            session_id=self._session_id,
+            seq=seq,
+            line=line,
+            run=self.run,
+            provider=self._provider,
+            model=self._model,
+            duration_ms=_milliseconds(record.duration_secs),
+            turns=record.turns,
+            stop_cause=record.stop_cause,
+            stop_class=STOP_CLASSES.get(record.stop_cause or ""),
+            exhausted=record.exhausted,
+            ended_on_failed_call=record.ended_on_failed_call,
+            tool_calls=record.tool_calls,
+            tool_errors=record.tool_errors,
+            tool_denied=record.tool_denied,
+            tool_staged=record.tool_staged,
+            malformed_tool_args=record.malformed_tool_args,
+            blocked_sends=record.blocked_sends,
+            compactions=record.compactions,
+            private=record.taint.private,
+            untrusted=record.taint.untrusted,
+            recorded_usd=record.cost_usd,
+            usage_complete=record.usage_complete,
+            goal=goal,
+            sensors=detail(**{**unknown, **sensors}),
+        )
+        self.run += 1
+        self._charges = 0
+        return row, spent
+
+    def _usage(
+        self,
+        tokens: Tokens | None,
+        *,
+        seq: int,
+        line: int,
+        standing: str,
+        recorded_in: str,
+        turns: int,
+        recorded_usd: float | None = None,
+        is_lower_bound: bool = False,
+        unknown: Json | None = None,
+    ) -> Usage:
+        return Usage(
+            session_id=self._session_id,
+            seq=seq,
+            line=line,
+            run=self.run,
+            charge_id=self.charge_id,
+            grain="run",
+            standing=standing,
+            recorded_in=recorded_in,
+            provider=self._provider,
+            model=self._model,
+            turns=turns,
+            uncached_input_tokens=tokens and big(tokens.input_tokens),
+            cache_read_tokens=tokens and big(tokens.cache_read_input_tokens),
+            cache_write_tokens=tokens and big(tokens.cache_creation_input_tokens),
+            output_tokens=tokens and big(tokens.output_tokens),
+            recorded_usd=recorded_usd,
+            is_lower_bound=is_lower_bound,
+            detail=compact(unknown) if unknown else None,
+        )
+
+
+def too_large(record: Config | Summary | Outcome) -> list[str]:
+    """Names of the members whose figure is a number of the wire but of no BIGINT column."""
+    if isinstance(record, Config):
+        names: tuple[str, ...] = ("compact_at_tokens",)
+        holder: msgspec.Struct = record
+    elif record.usage is msgspec.UNSET:
+        return []
+    else:
+        holder, names = record.usage, Tokens.__struct_fields__
+    return [name for name in names if getattr(holder, name) is not None and big(getattr(holder, name)) is None]
+
+
+def _milliseconds(secs: float | None) -> int | None:
+    return None if secs is None or abs(secs) > _LONGEST_SECS else round(secs * 1000)

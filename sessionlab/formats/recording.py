@@ -1,0 +1,273 @@
+"""A file to be read: where it is, its bytes (decompressed), its lines, and what became of each of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import IO, Literal
+
+from isal import isal_zlib
+
+from sessionlab.columns import BIGINT_MAX
+from sessionlab.tables import Extent, Problem, Source
+
+HEAD_BYTES = 65_536
+"""How much of a file ``sniff`` sees."""
+BLOCK_BYTES = 8 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+
+Fate = Literal["read", "blank", "problem", "after_end"]
+Severity = Literal["note", "loss", "refusal"]
+
+
+def digest63(text: str | bytes) -> int:
+    """A 63-bit digest of ``text``, the same on every machine and in every run (BLAKE2b)."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") & BIGINT_MAX
+
+
+class Recording:
+    """One file on its way in.
+
+    Attributes:
+        uri: where it is.
+        source_id: 63-bit digest of the uri.
+        format: NAME of the format that claimed it.
+        bodies: whether `Pool` and `Block` rows and other bodies are wanted; a format may skip making them if not.
+        size_bytes, modified_at: as the file system tells (µs); None where it does not.
+        gzipped: whether the bytes were compressed; offsets and extents are in the decompressed bytes.
+        cut: why the compressed stream ended early, or None.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        *,
+        uri: str,
+        format: str = "",  # noqa: A002 (the column's own name)
+        size_bytes: int | None = None,
+        modified_at: int | None = None,
+        bodies: bool = True,
+    ) -> None:
+        self.uri, self.format, self.bodies = uri, format, bodies
+        self.source_id = digest63(uri)
+        self.size_bytes, self.modified_at = size_bytes, modified_at
+        self.decoded_bytes = 0
+        self.cut: str | None = None
+        self._stored = 0
+        self._crc = 0
+        self._stream = stream
+        self._blocks = self._decoded()
+        self._head = next(self._blocks, b"")
+        self._lines: Lines | None = None
+        self._extents: list[Extent] = []
+
+    def head(self) -> bytes:
+        """The first HEAD_BYTES, decompressed."""
+        return self._head[:HEAD_BYTES]
+
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes in order, decompressed, in blocks of some megabytes. Once."""
+        head, self._head = self._head, b""
+        if head:
+            self.decoded_bytes += len(head)
+            yield head
+        for block in self._blocks:
+            self.decoded_bytes += len(block)
+            yield block
+
+    def lines(self) -> Lines:
+        """The lines, split at LF only. Once."""
+        self._lines = Lines(self)
+        return self._lines
+
+    def read_all(self) -> bytes:
+        """The whole file, decompressed: for formats that are taken whole or not at all."""
+        parts = list(self.blocks())
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def whole(self, fate: Fate) -> None:
+        """Say what became of a file that is not lines: all of it has one fate."""
+        self._extents = [Extent(byte_offset=0, byte_length=self.decoded_bytes, fate=fate)] if self.decoded_bytes else []
+
+    def extents(self) -> list[Extent]:
+        """What became of every byte, as rows; call it after reading."""
+        return self._lines.extents() if self._lines is not None and not self._extents else self._extents
+
+    def source(
+        self,
+        *,
+        state: Literal["whole", "short", "refused"] = "whole",
+        reason: str | None = None,
+        lines: int | None = None,
+        format_version: str | None = None,
+    ) -> Source:
+        """The `Source` row; call it after reading."""
+        if state == "whole" and self.cut is not None:
+            state, reason = "short", self.cut
+        return Source(
+            uri=self.uri,
+            format=self.format,
+            format_version=format_version,
+            size_bytes=self._stored,
+            decoded_bytes=self.decoded_bytes,
+            modified_at=self.modified_at,
+            content_id=f"{self._stored}-{self._crc:08x}",
+            lines=lines if lines is not None or self._lines is None else self._lines.number,
+            state=state,
+            reason=reason,
+        )
+
+    def _stored_blocks(self) -> Iterator[bytes]:
+        size = HEAD_BYTES  # a small first block: most files of a folder are only sniffed
+        while block := self._stream.read(size):
+            self._stored += len(block)
+            self._crc = isal_zlib.crc32(block, self._crc)
+            yield block
+            size = BLOCK_BYTES
+
+    def _decoded(self) -> Iterator[bytes]:
+        stored = self._stored_blocks()
+        first = next(stored, b"")
+        if not first.startswith(GZIP_MAGIC):
+            if first:
+                yield first
+            yield from stored
+            return
+        yield from self._gunzipped(first, stored)
+
+    def _gunzipped(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
+        member = isal_zlib.decompressobj(wbits=31)
+        block: bytes | None = first
+        while block is not None:
+            try:
+                out = member.decompress(block)
+            except isal_zlib.error as error:
+                self.cut = f"the compressed stream is damaged: {error}"
+                for _rest in stored:
+                    pass
+                return
+            if out:
+                yield out
+            if member.eof:
+                block = member.unused_data.lstrip(b"\0") or next(stored, None)
+                if block is not None:
+                    if not block.startswith(GZIP_MAGIC):
+                        self.cut = "bytes that are no gzip member follow the compressed stream"
+                        for _rest in stored:
+                            pass
+                        return
+                    member = isal_zlib.decompressobj(wbits=31)
+            else:
+                block = next(stored, None)
+        if not member.eof:
+            self.cut = "the compressed stream ends before its end mark"
+
+
+class Lines:
+    r"""The lines of a recording, as bytes without their ``\n``, and what became of each.
+
+    While iterating, ``number`` (1-based), ``offset`` (of the line's first byte) and ``terminated`` (it ended in LF)
+    speak of the line just yielded. Every line counts as read unless ``fate`` is set before the next one is taken, or
+    ``problem`` is called. ``rest("after_end")`` gives everything behind the current line one fate, unread.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.number = 0
+        self.offset = 0
+        self.length = 0
+        self.terminated = True
+        self.fate: Fate = "read"
+        self._runs: list[list[int | str]] = []  # from_line, to_line, offset, length, fate
+        self._open: tuple[int, int, Fate] | None = None  # from_line, offset, fate of the run being extended
+        self._rest: tuple[int, int, Fate] | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield each line; a last line without LF is yielded too."""
+        tail: list[bytes] = []
+        for block in self._recording.blocks():
+            if self._rest is not None:
+                continue
+            parts = block.split(b"\n")
+            if tail:
+                tail.append(parts[0])
+                if len(parts) == 1:
+                    continue
+                parts[0] = b"".join(tail)
+            last = parts.pop()
+            tail = [last] if last else []
+            for part in parts:
+                self.number += 1
+                self.length = len(part) + 1
+                yield part
+                self._settle()
+                if self._rest is not None:
+                    tail = []
+                    break
+        if tail:
+            line = b"".join(tail)
+            self.number += 1
+            self.length = len(line)
+            self.terminated = False
+            yield line
+            self._settle()
+        self._close()
+
+    def problem(
+        self,
+        kind: str,
+        detail: str,
+        *,
+        severity: Severity = "loss",
+        session_id: str | None = None,
+        seq: int | None = None,
+    ) -> Problem:
+        """A `Problem` row about the current line. With severity ``loss`` the line's fate becomes ``problem``."""
+        if severity != "note":
+            self.fate = "problem"
+        return Problem(
+            session_id=session_id,
+            seq=seq,
+            line=self.number,
+            byte_offset=self.offset,
+            byte_length=self.length,
+            kind=kind,
+            severity=severity,
+            detail=detail,
+        )
+
+    def rest(self, fate: Fate) -> None:
+        """Everything behind the current line is not read and has this fate; the iteration ends."""
+        self._rest = (self.number + 1, self.offset + self.length, fate)
+
+    def extents(self) -> list[Extent]:
+        """The runs of lines of one fate, in order, covering every byte; call it after iterating."""
+        rows = [
+            Extent(from_line=a, to_line=b, byte_offset=o, byte_length=n, fate=f)  # type: ignore[arg-type]
+            for a, b, o, n, f in self._runs
+        ]
+        if self._rest is not None:
+            line, offset, fate = self._rest
+            size = self._recording.decoded_bytes - offset
+            if size:
+                rows.append(Extent(from_line=line, to_line=None, byte_offset=offset, byte_length=size, fate=fate))
+        return rows
+
+    def _settle(self) -> None:
+        if self._open is None:
+            self._open = (self.number, self.offset, self.fate)
+        elif self._open[2] != self.fate:
+            line, offset, fate = self._open
+            self._runs.append([line, self.number - 1, offset, self.offset - offset, fate])
+            self._open = (self.number, self.offset, self.fate)
+        self.fate = "read"
+        self.offset += self.length
+        if self._rest is not None:
+            self._close()
+
+    def _close(self) -> None:
+        if self._open is not None:
+            line, offset, fate = self._open
+            self._runs.append([line, self.number, offset, self.offset - offset, fate])
+            self._open = None

@@ -1,0 +1,60 @@
+-- The agents of a session, as the lanes of its timeline.
+-- One row per agent of a session, in tree order: root first, then depth first by who made whom and when.
+--
+-- session_id       VARCHAR  session
+-- agent_id         VARCHAR  agent
+-- lane             BIGINT   place from the top, 0-based
+-- parent_agent_id  VARCHAR  agent that made it; null for root or when not told
+-- depth            BIGINT   steps down from the root agent; null when not told
+-- origin           VARCHAR  root, spawn, succession, issue_attempt, reviewer, merge, compaction; null when not told
+-- origin_key       VARCHAR  the same agent across runs
+-- label            VARCHAR  display name with its id, and the issue it worked on
+-- model            VARCHAR  model its profile names, else the one its calls name
+-- status           VARCHAR  running, blocked, done, failed; null unknown
+-- limit_hit        VARCHAR  ceiling that stopped it
+-- limit_note       VARCHAR  the ceiling and what was observed, in words
+-- entries          BIGINT   entries it has
+-- first_order      BIGINT   place of its first entry on the order axis; null without entries
+-- last_order       BIGINT   place of its last entry
+-- note             VARCHAR  why it has no entries; null when it has some
+WITH called AS (
+  SELECT session_id, agent_id, max_by(model, seq) AS model
+  FROM usage
+  WHERE model IS NOT NULL AND standing <> 'check'
+  GROUP BY session_id, agent_id
+)
+SELECT
+  t.session_id,
+  t.agent_id,
+  row_number() OVER (PARTITION BY t.session_id ORDER BY t.path, t.agent_id) - 1 AS lane,
+  a.parent_agent_id,
+  CAST(coalesce(a.depth, CASE WHEN t.parent_agent_id IS NULL THEN 0 END) AS BIGINT) AS depth,
+  coalesce(a.origin, CASE WHEN t.parent_agent_id IS NULL THEN 'root' END) AS origin,
+  a.origin_key,
+  concat(
+    coalesce(a.profile, t.agent_id),
+    CASE WHEN lower(a.profile) <> lower(t.agent_id) THEN concat(' (', t.agent_id, ')') END,
+    CASE WHEN a.issue IS NOT NULL THEN concat(' · ', a.issue) END
+  ) AS label,
+  coalesce(a.model, c.model) AS model,
+  a.status,
+  a.limit_hit,
+  CASE WHEN a.limit_hit IS NOT NULL THEN concat(
+    'stopped by its limit on ', replace(a.limit_hit, '_', ' '),
+    CASE WHEN a.limit_threshold IS NOT NULL THEN concat(': ', regexp_replace(CAST(a.limit_threshold AS VARCHAR), '[.]0$', '')) END,
+    CASE WHEN a.limit_observed IS NOT NULL THEN concat(', observed ', regexp_replace(CAST(a.limit_observed AS VARCHAR), '[.]0$', '')) END,
+    CASE WHEN a.limit_agent_id <> t.agent_id THEN concat(' by ', a.limit_agent_id) END
+  ) END AS limit_note,
+  t.entries,
+  t.first_order,
+  t.last_order,
+  CASE
+    WHEN t.entries > 0 THEN NULL
+    WHEN f.state = 'short' AND a.status IS NULL THEN 'capture stopped before it ran: no entries recorded'
+    ELSE 'created but never ran: no entries recorded'
+  END AS note
+FROM timeline._tree t
+LEFT JOIN agents a ON a.session_id = t.session_id AND a.agent_id = t.agent_id
+LEFT JOIN called c ON c.session_id = t.session_id AND c.agent_id = t.agent_id
+LEFT JOIN sources f ON f.source_id = a.source_id
+ORDER BY t.session_id, lane

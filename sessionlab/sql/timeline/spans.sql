@@ -1,0 +1,183 @@
+-- What happened in a session, as bars and ticks on a timeline.
+-- One row per thing that has a beginning and an end: agent, run, model call, tool call, command, message, error,
+-- compaction, rewrite, probe that found a cancel, limit reached. Ordered by session, lane, beginning.
+--
+-- session_id       VARCHAR    session
+-- agent_id         VARCHAR    agent
+-- lane             BIGINT     lane of the agent, 0-based from the top, as in `timeline.lanes`
+-- span_id          VARCHAR    names the span; the key to `timeline.details`
+-- kind             VARCHAR    agent, run, message, model_call, model_error, tool_call, shell, git, compaction, rewrite, probe, limit, other
+-- name             VARCHAR    model, tool, command line, who speaks, or label of the agent
+-- parent_agent_id  VARCHAR    kind agent: agent that made it
+-- depth            BIGINT     kind agent: steps down from the root
+-- origin           VARCHAR    kind agent: root, spawn, succession, issue_attempt, reviewer, merge, compaction
+-- status           VARCHAR    ok, failed, refused, asked, interrupted, unanswered, staged; of agents running, blocked, done, failed; null unknown
+-- reason           VARCHAR    the recorded word for why
+-- is_forced        BOOLEAN    the model had to call the one tool offered; null when not told
+-- caller           VARCHAR    who asked for the call or command: tool, program, hook, model, harness
+-- place            VARCHAR    working folder of a command: `.` is the workspace
+-- run              BIGINT     run it belongs to, 1-based
+-- turn             BIGINT     turn it belongs to, 1-based
+-- begin_order      BIGINT     place of its first entry on the order axis; null for a lane without entries
+-- end_order        BIGINT     place of its last entry
+-- begin_ms         DOUBLE     ms since the session began: by the agent's clock, else by the stamps; null when untold
+-- end_ms           DOUBLE     the same for its end
+-- begin_at         TIMESTAMP  when it began, UTC; null when untold
+-- end_at           TIMESTAMP  when it ended
+-- context_tokens   BIGINT     all input of the request
+-- window_tokens    BIGINT     context window of the model
+-- output_tokens    BIGINT     output of the call
+-- excerpt          VARCHAR    first 200 characters of what was said, asked or answered
+-- note             VARCHAR    why a lane is empty, or a remark
+WITH marks AS (
+  SELECT * FROM timeline._marks
+),
+charges AS (
+  SELECT
+    charge_id, max(model) AS model, max(context_tokens) AS context_tokens, max(window_tokens) AS window_tokens,
+    max(output_tokens) AS output_tokens
+  FROM usage
+  WHERE grain = 'call' AND standing <> 'check' AND charge_id IS NOT NULL
+  GROUP BY charge_id
+),
+run_models AS (
+  SELECT session_id, agent_id, run, max_by(model, seq) AS model
+  FROM usage
+  WHERE grain = 'run' AND model IS NOT NULL
+  GROUP BY session_id, agent_id, run
+),
+reach AS (
+  SELECT
+    session_id, agent_id, min(begin_ms) AS begin_ms, max(coalesce(end_ms, begin_ms)) AS end_ms,
+    min(recorded_at) AS begin_at, max(recorded_at) AS end_at
+  FROM marks
+  GROUP BY session_id, agent_id
+),
+entry_spans AS (
+  SELECT
+    m.session_id, m.agent_id, m.span_id, min(m.span_kind) AS kind,
+    CASE min(m.span_kind)
+      WHEN 'model_call' THEN coalesce(min(c.model), min(r.model))
+      WHEN 'model_error' THEN CAST(NULL AS VARCHAR)
+      WHEN 'compaction' THEN coalesce(min(c.model), 'compaction')
+      WHEN 'message' THEN coalesce(min_by(m.name, m.place), min_by(m.voice, m.place), min_by(m.role, m.place), 'message')
+      ELSE coalesce(min_by(m.name, m.place), min_by(m.native_kind, m.place), min_by(m.kind, m.place))
+    END AS name,
+    CAST(NULL AS VARCHAR) AS parent_agent_id, CAST(NULL AS BIGINT) AS depth, CAST(NULL AS VARCHAR) AS origin,
+    max_by(m.status, m.place) AS status, max_by(m.reason, m.place) AS reason,
+    min_by((m.detail->>'$.shape'), m.place) = 'complete_requiring' AS is_forced,
+    CASE min(m.span_kind)
+      WHEN 'git' THEN 'harness'
+      WHEN 'shell' THEN coalesce(min_by((m.detail->>'$.origin'), m.place), min_by(m.voice, m.place))
+    END AS caller,
+    min_by((m.detail->>'$.cwd'), m.place) AS place, min(m.run) AS run, min(m.turn) AS turn,
+    min(m.place) AS begin_order, max(m.place) AS end_order, min(m.begin_ms) AS begin_ms, max(m.end_ms) AS end_ms,
+    min(m.begin_at) AS begin_at, max(m.end_at) AS end_at, max(c.context_tokens) AS context_tokens,
+    max(c.window_tokens) AS window_tokens, max(c.output_tokens) AS output_tokens, min(x.excerpt) AS excerpt,
+    CASE
+      WHEN bool_and(m.is_taken_over) THEN 'taken over from an earlier session'
+      WHEN min(m.kind) = 'tool_result' THEN 'a result without its call'
+      WHEN max(p.original_bytes) IS NOT NULL THEN concat('output: tail of ', max(p.original_bytes), ' bytes')
+    END AS note
+  FROM marks m
+  LEFT JOIN charges c ON c.charge_id = m.charge_id AND m.span_kind IN ('model_call', 'compaction')
+  LEFT JOIN run_models r ON r.session_id = m.session_id AND r.agent_id = m.agent_id AND r.run = m.run
+  LEFT JOIN timeline._said x ON x.session_id = m.session_id AND x.span_id = m.span_id
+  LEFT JOIN pools p
+    ON p.session_id = m.session_id AND p.source_id = m.source_id AND p.pool = 'text' AND p.ix = m.output_ix
+    AND m.span_kind IN ('shell', 'git')
+  WHERE m.span_kind IS NOT NULL
+  GROUP BY m.session_id, m.agent_id, m.span_id
+),
+tool_spans AS (
+  SELECT
+    t.session_id, t.agent_id, concat(t.source_id, '/', t.seq, '/', t.ordinal) AS span_id, 'tool_call' AS kind, t.name,
+    NULL, NULL, NULL, t.status, coalesce(t.reason, t.refused_by) AS reason, NULL, t.caller, NULL, t.run, t.turn,
+    m.place AS begin_order, greatest(m.place, coalesce(n.place, m.place)) AS end_order,
+    coalesce(m.end_ms, m.begin_ms) AS begin_ms, NULL, t.called_at AS begin_at, t.returned_at AS end_at,
+    NULL, NULL, NULL, left(t.arguments, 200) AS excerpt,
+    CASE
+      WHEN m.is_taken_over THEN 'taken over from an earlier session'
+      WHEN p.original_bytes IS NOT NULL THEN concat('output: tail of ', p.original_bytes, ' bytes')
+    END AS note
+  FROM raw.tool_calls t
+  JOIN marks m ON m.session_id = t.session_id AND m.source_id = t.source_id AND m.seq = t.seq
+  LEFT JOIN marks n ON n.session_id = t.session_id AND n.source_id = t.source_id AND n.seq = t.result_seq
+  LEFT JOIN pools p
+    ON p.session_id = t.session_id AND p.source_id = t.source_id AND p.pool = t.output_pool AND p.ix = t.output_ix
+),
+run_spans AS (
+  SELECT
+    session_id, agent_id, concat('run/', agent_id, '/', run) AS span_id, 'run' AS kind, concat('run ', run) AS name,
+    NULL, NULL, NULL, status, stop_cause AS reason, NULL, NULL, NULL, run, NULL, begin_order, end_order, begin_ms,
+    end_ms, begin_at, end_at, NULL, NULL, NULL, NULL,
+    CASE WHEN duration_ms IS NOT NULL
+      THEN concat('took ', round(duration_ms / 1000.0, 1), ' s, as recorded')
+    END AS note
+  FROM timeline._runs
+),
+agent_spans AS (
+  SELECT
+    l.session_id, l.agent_id, concat('agent/', l.agent_id) AS span_id, 'agent' AS kind, l.label AS name,
+    l.parent_agent_id, l.depth, l.origin, l.status, l.limit_hit AS reason, NULL, NULL, NULL, NULL, NULL,
+    l.first_order AS begin_order, l.last_order AS end_order, r.begin_ms, r.end_ms, r.begin_at, r.end_at, NULL, NULL,
+    NULL, NULL, l.note
+  FROM timeline.lanes l
+  LEFT JOIN reach r ON r.session_id = l.session_id AND r.agent_id = l.agent_id
+),
+limit_spans AS (
+  SELECT
+    l.session_id, l.agent_id, concat('limit/', l.agent_id) AS span_id, 'limit' AS kind, l.limit_hit AS name,
+    NULL, NULL, NULL, NULL, l.limit_hit AS reason, NULL, NULL, NULL, NULL, NULL, l.last_order AS begin_order,
+    l.last_order AS end_order, r.end_ms AS begin_ms, NULL, r.end_at AS begin_at, NULL, NULL, NULL, NULL, NULL,
+    l.limit_note AS note
+  FROM timeline.lanes l
+  LEFT JOIN reach r ON r.session_id = l.session_id AND r.agent_id = l.agent_id
+  WHERE l.limit_hit IS NOT NULL
+),
+together AS (
+  SELECT * FROM entry_spans
+  UNION ALL
+  SELECT * FROM tool_spans
+  UNION ALL
+  SELECT * FROM run_spans
+  UNION ALL
+  SELECT * FROM agent_spans
+  UNION ALL
+  SELECT * FROM limit_spans
+)
+SELECT
+  t.session_id,
+  t.agent_id,
+  l.lane,
+  t.span_id,
+  t.kind,
+  CASE WHEN t.kind IN ('model_call', 'model_error') THEN coalesce(t.name, l.model) ELSE t.name END AS name,
+  t.parent_agent_id,
+  t.depth,
+  t.origin,
+  t.status,
+  t.reason,
+  t.is_forced,
+  t.caller,
+  t.place,
+  t.run,
+  t.turn,
+  t.begin_order,
+  t.end_order,
+  coalesce(t.begin_ms, date_diff('microsecond', s.created_at, t.begin_at) / 1000.0) AS begin_ms,
+  coalesce(t.end_ms, date_diff('microsecond', s.created_at, t.end_at) / 1000.0) AS end_ms,
+  t.begin_at,
+  t.end_at,
+  t.context_tokens,
+  t.window_tokens,
+  t.output_tokens,
+  t.excerpt,
+  t.note
+FROM together t
+LEFT JOIN timeline.lanes l ON l.session_id = t.session_id AND l.agent_id = t.agent_id
+LEFT JOIN sessions s ON s.session_id = t.session_id
+ORDER BY
+  t.session_id, l.lane, t.begin_order NULLS FIRST,
+  CASE t.kind WHEN 'agent' THEN 0 WHEN 'run' THEN 1 WHEN 'tool_call' THEN 3 WHEN 'limit' THEN 4 ELSE 2 END,
+  length(t.span_id), t.span_id

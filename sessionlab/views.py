@@ -1,0 +1,189 @@
+"""Raw tables in a DuckDB connection become plain tables and views: ``sql/`` is the library, one SELECT per file.
+
+``sql/plain/<table>.sql`` folds the raw tables into what is true of the whole; ``sql/<subject>/<name>.sql`` is the view
+``<subject>.<name>``. A name that starts with an underscore is private.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from sessionlab.arrow import SCHEMAS
+from sessionlab.tables import BODY_TABLES, TABLES, columns, plain_columns
+
+FOLDED = ("sources", "_tellings", "copies", "sessions", "agents", "usage")
+"""The plain tables that are computed once per load, in the order they need each other."""
+RAW_TABLES = tuple(name for name in TABLES if name != "prices")
+
+
+class ViewColumn(NamedTuple):
+    """A column of a view, as its header documents it."""
+
+    name: str
+    type: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A view of the library: its text and what its header says."""
+
+    name: str
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """What it answers, in one sentence."""
+        return self._prose().split(". ")[0].rstrip(".") + "."
+
+    @property
+    def grain(self) -> str:
+        """What one row is."""
+        return self._prose().partition(". ")[2]
+
+    @property
+    def columns(self) -> tuple[ViewColumn, ...]:
+        """The documented columns, in order."""
+        found = re.findall(r"^-- ([a-z_][a-z0-9_]*) {2,}([A-Z]+) +(\S.*)$", self.text, re.MULTILINE)
+        return tuple(ViewColumn(*parts) for parts in found)
+
+    @property
+    def needs_bodies(self) -> bool:
+        """Whether it reads what was said, directly or through another view."""
+        return any(reads(self.text, name) for name in BODY_TABLES) or any(
+            view.needs_bodies for view in library().values() if view.name != self.name and reads(self.text, view.name)
+        )
+
+    def _prose(self) -> str:
+        lines = []
+        for line in self.text.splitlines():
+            if not line.startswith("-- "):
+                break
+            lines.append(line[3:].strip())
+        return " ".join(lines)
+
+
+def reads(text: str, name: str) -> bool:
+    """Whether SQL ``text`` names the table or view ``name`` outside comments."""
+    code = re.sub(r"--.*", "", text)
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", code) is not None
+
+
+@cache
+def library() -> dict[str, View]:
+    """Every view by name, private ones included, plain tables not."""
+    return {name: View(name, text) for name, text in _statements().items() if not name.startswith("plain.")}
+
+
+def public_views() -> dict[str, View]:
+    """The views a user may name, in order."""
+    return {name: view for name, view in sorted(library().items()) if not name.split(".")[1].startswith("_")}
+
+
+@cache
+def _statements() -> dict[str, str]:
+    found: dict[str, str] = {}
+    root: Traversable = files("sessionlab") / "sql"
+    for subject in sorted(root.iterdir(), key=lambda p: p.name):
+        if subject.is_dir():
+            for path in sorted(subject.iterdir(), key=lambda p: p.name):
+                if path.name.endswith(".sql"):
+                    text = path.read_text(encoding="utf-8")
+                    found[f"{subject.name}.{path.name.removesuffix('.sql')}"] = text
+    return found
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """An in-memory DuckDB in UTC with empty raw tables."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute("CREATE SCHEMA raw")
+    for name in RAW_TABLES:
+        specs = ", ".join(f'"{c.name}" {c.type}' for c in columns(TABLES[name]))
+        con.execute(f"CREATE TABLE raw.{name} ({specs})")
+    return con
+
+
+def insert(con: duckdb.DuckDBPyConnection, batches: dict[str, pa.RecordBatch]) -> None:
+    """Append record batches to the raw tables."""
+    for name, batch in batches.items():
+        con.register("_batch", pa.Table.from_batches([batch]))
+        con.execute(f"INSERT INTO raw.{name} SELECT * FROM _batch")
+        con.unregister("_batch")
+
+
+def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
+    """Make the plain tables: the heavy folds once, as tables; the rest as views on ``raw``."""
+    statements = _statements()
+    if not bodies:
+        for name in BODY_TABLES:
+            con.execute(f"DROP TABLE raw.{name}")
+    for name in FOLDED:
+        con.execute(f"CREATE TABLE {name} AS {statements[f'plain.{name}']}")
+    for name in RAW_TABLES:
+        if name not in FOLDED and (bodies or name not in BODY_TABLES):
+            con.execute(f"CREATE VIEW {name} AS {statements[f'plain.{name}']}")
+
+
+def narrow(con: duckdb.DuckDBPyConnection, parent: str, *, bodies: bool, condition: str | None) -> None:
+    """In the (empty) catalog that ``con`` uses, plain and raw tables of ``parent``, cut to the sessions of ``scope``.
+
+    ``condition`` None: all of them. Files stay whole: `sources`, `problems` and `extents` are cut by file.
+    """
+    con.execute("CREATE SCHEMA raw")
+    for schema in ("raw", "main"):
+        for name in RAW_TABLES:
+            if bodies or name not in BODY_TABLES:
+                scoped = "" if condition is None else _scope_of(name, parent)
+                con.execute(f"CREATE VIEW {schema}.{name} AS SELECT x.* FROM {parent}.{schema}.{name} x {scoped}")
+    for name in ("copies", "_tellings"):
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {parent}.main.{name}")
+
+
+def _scope_of(name: str, parent: str) -> str:
+    if "session_id" in SCHEMAS[name].names and name != "problems":
+        return "SEMI JOIN scope ON scope.session_id = x.session_id"
+    return (
+        f"SEMI JOIN (SELECT s.source_id FROM {parent}.raw.sessions s SEMI JOIN scope ON scope.session_id = s.session_id)"
+        " AS files ON files.source_id = x.source_id"
+    )
+
+
+def settings(con: duckdb.DuckDBPyConnection, *, now: datetime, tz: str, price_at: datetime | None) -> None:
+    """Set what views ask for: the clock, the zone of days, and the date of the rates (None: each call's own)."""
+    con.execute("CREATE OR REPLACE TABLE settings (now_at TIMESTAMP, tz VARCHAR, price_at TIMESTAMP)")
+    con.execute("INSERT INTO settings VALUES (?, ?, ?)", [now, tz, price_at])
+
+
+def set_prices(con: duckdb.DuckDBPyConnection, prices: pa.Table) -> None:
+    """Replace the ``prices`` table."""
+    con.register("_prices", prices)
+    con.execute("CREATE OR REPLACE TABLE prices AS SELECT * EXCLUDE (source_id) FROM _prices")
+    con.unregister("_prices")
+
+
+def define(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
+    """Create every view. Creating one binds it at once, so they are made in rounds until all that can be are there."""
+    waiting = {name: view for name, view in library().items() if bodies or not view.needs_bodies}
+    for subject in sorted({name.split(".")[0] for name in waiting}):
+        con.execute(f"CREATE SCHEMA IF NOT EXISTS {subject}")
+    while waiting:
+        ready = [n for n, v in waiting.items() if not any(o != n and reads(v.text, o) for o in waiting)]
+        if not ready:
+            raise RecursionError(f"views that read each other in a circle: {', '.join(sorted(waiting))}")
+        for name in ready:
+            con.execute(f"CREATE VIEW {name} AS {waiting.pop(name).text}")
+
+
+def documented(name: str) -> tuple[ViewColumn, ...]:
+    """The columns of a common table as `ViewColumn`s: what the plain table has."""
+    return tuple(ViewColumn(c.name, c.type, c.doc) for c in plain_columns(TABLES[name]))

@@ -1,0 +1,89 @@
+"""Figures and recorded text go in; short words that are safe to show come out."""
+
+from __future__ import annotations
+
+import re
+
+EXCERPT_CHARACTERS = 240
+"""Longest one-line text a timeline carries per entry; whole texts travel as details."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\U000e0000-\U000e007f]",
+)
+"""Characters that steer a terminal or the direction of text, or take no room: C0 and C1 controls (but tab and newline),
+line and paragraph separators, bidirectional marks, embeddings and isolates, joiners, tags, the byte order mark."""
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:  # noqa: PLR2004 - Unicode's control pictures stand in the order of the controls
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"  # noqa: PLR2004 - DEL
+
+
+def visible(text: str) -> str:
+    """``text`` with every hidden or steering character replaced by a symbol; tabs and line ends stay.
+
+    An ANSI escape becomes ``␛[31m``, a right-to-left override ``⟨U+202E⟩``: seen, and without effect.
+    """
+    return _HIDDEN.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
+    """``text`` made visible, on one line, cut to ``characters`` with an ellipsis."""
+    head = text if len(text) <= characters else text[: characters - 1] + "…"
+    return visible(head).replace("\n", " ⏎ ").replace("\t", " ")
+
+
+def tokens(count: int) -> str:
+    """A count of tokens to three figures: 950, 18.2k, 64k, 1.05M."""
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        # 999,950 would round to 1000k: from there on it is a million
+        if abs(count) >= size * 0.99995 or (unit == "k" and abs(count) >= size):
+            scaled = count / size
+            digits = 2 if abs(scaled) < 10 else 1 if abs(scaled) < 999.95 else 0  # noqa: PLR2004 - three figures
+            text = f"{scaled:.{digits}f}"
+            return (text.rstrip("0").rstrip(".") if "." in text else text) + unit
+    return str(count)
+
+
+def window_use(context: int | None, window: int | None) -> str | None:
+    """How full a context window was: ``18.2k of 64k window (28 %)``; None when neither figure is told."""
+    if context is None:
+        return None if window is None else f"{tokens(window)} window, use not told"
+    if not window:
+        return f"{tokens(context)} in context, window not told"
+    return f"{tokens(context)} of {tokens(window)} window ({context / window:.0%})".replace("%", " %")
+
+
+def size(count: int) -> str:
+    """A number of bytes in decimal units: 812 B, 4.1 kB, 1.0 MB."""
+    if count < 1_000:  # noqa: PLR2004 - the unit itself
+        return f"{count} B"
+    for unit, scale in (("kB", 1_000), ("MB", 1_000_000)):
+        if count < scale * 999.95:
+            return f"{count / scale:.1f} {unit}"
+    return f"{count / 1_000_000_000:.1f} GB"
+
+
+def duration(milliseconds: float) -> str:
+    """A length of time in its two largest units: 340 ms, 4.2 s, 3 min 05 s, 2 h 07 min, 1 d 03 h."""
+    if milliseconds < 1_000:  # noqa: PLR2004 - the unit itself
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 59.95:  # noqa: PLR2004 - below what rounds to a minute
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3_600:  # noqa: PLR2004 - an hour
+        return f"{whole // 60} min {whole % 60:02d} s"
+    minutes = round(seconds / 60)
+    if minutes < 1_440:  # noqa: PLR2004 - a day
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    hours = round(seconds / 3_600)
+    return f"{hours // 24} d {hours % 24:02d} h"
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """``1 agent``, ``1,204 agents``, ``2 entries`` (``many`` where an s is not enough)."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
