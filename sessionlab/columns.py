@@ -7,7 +7,7 @@ sentence of meaning. :func:`columns` reads both back, so the classes are the dat
 from __future__ import annotations
 
 from types import NoneType
-from typing import Annotated, ClassVar, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
@@ -45,10 +45,12 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One row of a common table, as one file tells it.
 
     ``plain`` are the columns that only the folded table has (name → (type, meaning)).
-    ``source_id`` is filled in by the loader: a format never needs to know it.
+    ``source_id`` is filled in by the loader: a format never needs to know it; a table that is not ``from_files`` has
+    none.
     """
 
     plain: ClassVar[dict[str, tuple[str, str]]] = {}
+    from_files: ClassVar[bool] = True
 
     source_id: Annotated[int, "BIGINT", "File the row comes from: 63-bit digest of its uri."] = 0
 
@@ -61,10 +63,16 @@ def columns(row: type[Row]) -> tuple[Column, ...]:
     if row not in _CACHE:
         hints = get_type_hints(row, include_extras=True)
         _CACHE[row] = tuple(
-            Column(name, *hints[name].__metadata__, nullable=NoneType in get_args(hints[name].__origin__))
+            Column(name, *_meaning(hints[name]))
             for name in row.__struct_fields__
+            if row.from_files or name != "source_id"
         )
     return _CACHE[row]
+
+
+def _meaning(hint: Any) -> tuple[str, str, bool]:  # noqa: ANN401 (an annotation is of no type that can be named)
+    kind, doc = hint.__metadata__
+    return kind, doc, NoneType in get_args(hint.__origin__)
 
 
 def plain_columns(row: type[Row]) -> tuple[Column, ...]:

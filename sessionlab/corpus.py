@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +17,7 @@ from sessionlab.arrow import from_rows
 from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName
 from sessionlab.ingest import read_all
 from sessionlab.paths import PathLike, find, known_stores
-from sessionlab.tables import BODY_TABLES
+from sessionlab.tables import BODY_TABLES, TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,14 +44,18 @@ class Corpus:
         bodies: bool,
         now: datetime,
         tz: str,
-        price_at: datetime | None,
-        rates: Rates,
-        rate_file: str | None,
+        price_at: datetime | None = None,
+        rates: Rates = "all",
+        rate_file: str | None = None,
+        like: str | None = None,
         unclaimed: Sequence[str] = (),
     ) -> None:
         self._con, self._catalog = con, catalog
         self.bodies, self.now, self.tz = bodies, now, tz
-        self._price_at, self._rates, self._rate_file = price_at, rates, rate_file
+        self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
+        self._priced = False
+        self._defined: set[str] = set()
+        self._lock = threading.Lock()
         self.unclaimed = tuple(unclaimed)
 
     # -- answers ------------------------------------------------------------------------------------------------
@@ -63,7 +68,7 @@ class Corpus:
             QueryError: the view needs bodies and the corpus was loaded without.
         """
         if tz is not None and tz != self.tz:
-            return self.in_zone(tz).view(name, **equal)
+            return self.in_zone(tz).view(name, tz=tz, **equal)
         known = views.public_views()
         if name not in known:
             raise UnknownName("view", name, known, "`sessionlab views` lists them all")
@@ -73,8 +78,8 @@ class Corpus:
     def table(self, name: str, **equal: object) -> pl.DataFrame:
         """The rows of a common table as a polars frame; ``raw.usage`` is what each file says, ``usage`` the whole."""
         bare = name.removeprefix("raw.")
-        if bare not in views.TABLES:
-            raise UnknownName("table", name, views.TABLES, "`sessionlab tables` describes them")
+        if bare not in TABLES:
+            raise UnknownName("table", name, TABLES, "`sessionlab tables` describes them")
         self._bodies_for(bare in BODY_TABLES, f"the table {name}")
         return self._filtered(name, [c.name for c in views.documented(bare)], equal)
 
@@ -84,10 +89,12 @@ class Corpus:
         Raises:
             QueryError: with DuckDB's own message.
         """
+        self._define(views.named_in(query), prices=views.reads(query, "prices"))
         try:
-            return self._cursor().sql(query, params=list(parameters) if parameters else None).pl()
+            frame: pl.DataFrame = self._cursor().sql(query, params=list(parameters) if parameters else None).pl()
         except duckdb.Error as error:
             raise QueryError(str(error)) from error
+        return frame
 
     @property
     def problems(self) -> pl.DataFrame:
@@ -159,8 +166,9 @@ class Corpus:
             rates: ``"file"`` uses the user's own rates alone; ``"all"`` looks them up first, then in genai-prices.
             rate_file: another rates file (TOML).
         """
-        child = self._child(price_at=_price_time(at, self.now), rates=rates, rate_file=rate_file)
-        return self._finish(child, like=like, reprice=True)
+        changed = {"rates": rates, "rate_file": rate_file, "like": like}
+        kept = {name: value for name, value in changed.items() if value is not None}
+        return self._finish(self._child(price_at=_price_time(at, self.now), **kept))
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -183,33 +191,38 @@ class Corpus:
         con = self._con.cursor()
         con.execute(f"ATTACH ':memory:' AS {catalog}")
         con.execute(f"USE {catalog}")
-        kept = {
+        kept: dict[str, object] = {
             "tz": self.tz,
             "price_at": self._price_at,
             "rates": self._rates,
             "rate_file": self._rate_file,
+            "like": self._like,
         }
-        kept.update({k: v for k, v in changed.items() if v is not None or k == "price_at"})
+        kept |= changed
         return Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
 
-    def _finish(self, child: Corpus, *, scope: bool = False, like: str | None = None, reprice: bool = False) -> Corpus:
-        con = child._con
-        views.narrow(con, self._catalog, bodies=self.bodies, condition="scope" if scope else None)
-        views.settings(con, now=child.now.replace(tzinfo=None), tz=child.tz, price_at=_naive(child._price_at))
-        if reprice:
-            child._set_prices(like)
-        else:
-            con.execute(f"CREATE VIEW prices AS SELECT * FROM {self._catalog}.main.prices")
-        views.define(con, bodies=self.bodies)
+    def _finish(self, child: Corpus, *, scope: bool = False) -> Corpus:
+        views.narrow(child._con, self._catalog, bodies=self.bodies, condition="scope" if scope else None)
+        child._settle()
         return child
 
-    def _set_prices(self, like: str | None = None) -> None:
-        pairs = self._con.sql(
-            "SELECT DISTINCT provider, model FROM usage UNION SELECT DISTINCT provider, model FROM sessions"
-        ).fetchall()
-        file = rates_room.read_rate_file(self._rate_file) if self._rate_file else rates_room.default_rate_file()
-        rows = rates_room.compile_rates(pairs, rates=self._rates, rate_file=file, like=like)
-        views.set_prices(self._con, from_rows(rows, "prices"))
+    def _settle(self) -> None:
+        views.settings(self._con, now=_naive(self.now), tz=self.tz, price_at=_naive(self._price_at))
+
+    def _define(self, names: Iterable[str], *, prices: bool = False) -> None:
+        """Make the views a question needs, and the rates if it needs them: most questions need few."""
+        with self._lock:
+            new = [name for name in names if name not in self._defined]
+            if not self._priced and (prices or views.need_prices(new)):
+                pairs = self._cursor().sql(
+                    "SELECT DISTINCT provider, model FROM usage UNION SELECT DISTINCT provider, model FROM sessions"
+                )
+                file = rates_room.read_rate_file(self._rate_file) if self._rate_file else rates_room.default_rate_file()
+                rows = rates_room.compile_rates(pairs.fetchall(), rates=self._rates, rate_file=file, like=self._like)
+                views.set_prices(self._con, from_rows(rows, "prices"))
+                self._priced = True
+            views.define(self._con, new, bodies=self.bodies)
+            self._defined.update(new)
 
     def __repr__(self) -> str:
         """What is inside, in a few lines."""
@@ -270,12 +283,9 @@ def load(
             unclaimed.extend(part.unclaimed)
     views.fold(con, bodies=bodies)
     corpus = Corpus(
-        con, "memory", bodies=bodies, now=clock, tz=tz, price_at=None, rates=rates, rate_file=rate_file,
-        unclaimed=sorted(unclaimed),
-    )  # fmt: skip
-    views.settings(con, now=clock.replace(tzinfo=None), tz=tz, price_at=None)
-    corpus._set_prices()
-    views.define(con, bodies=bodies)
+        con, "memory", bodies=bodies, now=clock, tz=tz, rates=rates, rate_file=rate_file, unclaimed=sorted(unclaimed)
+    )
+    corpus._settle()
     return corpus
 
 
@@ -300,6 +310,7 @@ def _price_time(at: str | date | datetime, now: datetime) -> datetime | None:
 
 
 def _naive(when: datetime | None) -> datetime | None:
+    """The UTC time without its zone, as TIMESTAMP columns hold it."""
     return None if when is None else when.astimezone(UTC).replace(tzinfo=None)
 
 

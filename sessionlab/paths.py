@@ -54,14 +54,15 @@ def find(paths: Iterable[PathLike]) -> list[Found]:
     Raises:
         LoadError: a path that exists nowhere, or a glob without a match, by name.
     """
-    streams, files = [], {}
+    streams: list[Found] = []
+    files: dict[str, Found] = {}
     for number, path in enumerate(paths):
-        if hasattr(path, "read"):
-            stream = cast("IO[bytes]", path)
+        if not isinstance(path, str | os.PathLike):
+            stream = path
             name = getattr(stream, "name", None)
             streams.append(Found(f"stream:{name if isinstance(name, str) else number}", None, None, stream))
             continue
-        text = os.fspath(cast("str | os.PathLike[str]", path))
+        text = os.fspath(path)
         found = list(_remote(text) if "://" in text else _local(text))
         if not found and not Path(text).expanduser().is_dir():
             raise LoadError(f"no file at {text!r}: expected a file, a folder, a glob that matches, or an fsspec URL")

@@ -16,7 +16,7 @@ from sessionlab.columns import Big, Column, Flag, Real, Row, Small, Text, Time, 
 __all__ = ["TABLES", "Column", "Row", "columns", "plain_columns"]
 
 
-class Source(Row, kw_only=True):
+class Source(Row, frozen=True, kw_only=True):
     """One row per file read."""
 
     plain: ClassVar[dict[str, tuple[str, str]]] = {
@@ -36,7 +36,7 @@ class Source(Row, kw_only=True):
     reason: Col[Text, "Why it is short or refused, in the words of its specification."] = None
 
 
-class Session(Row, kw_only=True):
+class Session(Row, frozen=True, kw_only=True):
     """One row per session (raw: one per source that tells of it)."""
 
     plain: ClassVar[dict[str, tuple[str, str]]] = {
@@ -68,7 +68,7 @@ class Session(Row, kw_only=True):
     detail: Col[Text, "What the format knows and no column holds, JSON."] = None
 
 
-class Link(Row, kw_only=True):
+class Link(Row, frozen=True, kw_only=True):
     """One row per claim that two sessions belong together."""
 
     session_id: Col[str, "VARCHAR", "Session that makes the claim."]
@@ -81,7 +81,7 @@ class Link(Row, kw_only=True):
     detail: Col[Text, "The rest of the claim, JSON."] = None
 
 
-class Agent(Row, kw_only=True):
+class Agent(Row, frozen=True, kw_only=True):
     """One row per agent of a session (raw: one per time it is told)."""
 
     session_id: Col[str, "VARCHAR", "Session the agent ran in."]
@@ -110,7 +110,7 @@ class Agent(Row, kw_only=True):
     detail: Col[Text, "The rest, JSON."] = None
 
 
-class Entry(Row, kw_only=True):
+class Entry(Row, frozen=True, kw_only=True):
     """One row per recorded input or line."""
 
     session_id: Col[str, "VARCHAR", "Session the entry belongs to."]
@@ -118,7 +118,7 @@ class Entry(Row, kw_only=True):
     line: Col[Big, "Line of the file, 1-based; null where a file is not lines."] = None
     agent_id: Col[str, "VARCHAR", "Agent it belongs to; `root` where a format knows one agent."] = "root"
     record_id: Col[Big, "63-bit digest: the same record wherever it was copied; null when it cannot be told."] = None
-    parent_id: Col[Big, "record_id of the record it hangs from."] = None
+    parent_id: Col[Big, "The record it hangs from, by its record_id."] = None
     is_copy: Col[bool, "BOOLEAN", "The file itself shows that this is a replay of an earlier record."] = False
     kind: Col[str, "VARCHAR", "One of ENTRY_KINDS."]
     native_kind: Col[Text, "The recorder's own word for it."] = None
@@ -139,7 +139,7 @@ class Entry(Row, kw_only=True):
     position: Col[Big, "Where that message stands in the conversation, 0-based."] = None
     messages: Col[Big, "Length of the conversation or request after it."] = None
     toolset_ix: Col[Big, "Tools offered, in the source's `toolset` pool."] = None
-    output_ix: Col[Big, "Output text, in the source's `text` pool."] = None
+    output_ix: Col[Big, "Output text, in the source's `text` pool; of a gg model call its reply, in `response`."] = None
     status: Col[Text, "`ok`, `failed`, `refused`, `asked`, `interrupted`, `unanswered`, `staged`; null unknown."] = None
     reason: Col[Text, "The recorded word for why: finish reason, error kind, refusal."] = None
     exit_code: Col[Big, "Exit code of a command."] = None
@@ -155,7 +155,7 @@ ENTRY_KINDS = (
 )  # fmt: skip
 
 
-class Window(Row, kw_only=True):
+class Window(Row, frozen=True, kw_only=True):
     """One row per change of a recorded message list: from this entry on, this position holds this message."""
 
     session_id: Col[str, "VARCHAR", "Session the window belongs to."]
@@ -174,12 +174,12 @@ class Window(Row, kw_only=True):
     region_limit: Col[Big, "Lines of a paged view."] = None
 
 
-class Pool(Row, kw_only=True):
+class Pool(Row, frozen=True, kw_only=True):
     """One row per distinct body of a source."""
 
     session_id: Col[str, "VARCHAR", "Session the body belongs to."]
     line: Col[Big, "Line it was first written on, 1-based."] = None
-    pool: Col[str, "VARCHAR", "`message`, `toolset` or `text`."]
+    pool: Col[str, "VARCHAR", "`message`, `toolset`, `text`, or `response`: a reply that is no pooled message (gg)."]
     ix: Col[int, "BIGINT", "Position in that pool of this source, 0-based."]
     content_id: Col[Text, "Content address the format records or a repeated list needs."] = None
     role: Col[Text, "Role of a message."] = None
@@ -189,7 +189,7 @@ class Pool(Row, kw_only=True):
     detail: Col[Text, "The rest, JSON."] = None
 
 
-class Block(Row, kw_only=True):
+class Block(Row, frozen=True, kw_only=True):
     """One row per part of a body: the only heavy table."""
 
     session_id: Col[str, "VARCHAR", "Session the body belongs to."]
@@ -204,7 +204,7 @@ class Block(Row, kw_only=True):
     detail: Col[Text, "The rest of the part, JSON."] = None
 
 
-class ToolCall(Row, kw_only=True):
+class ToolCall(Row, frozen=True, kw_only=True):
     """One row per tool call, with its result."""
 
     session_id: Col[str, "VARCHAR", "Session the call was made in."]
@@ -234,7 +234,7 @@ class ToolCall(Row, kw_only=True):
     duration_ms: Col[Big, "How long it took, as recorded, never computed."] = None
 
 
-class Usage(Row, kw_only=True):
+class Usage(Row, frozen=True, kw_only=True):
     """One row per billable call, or run where nothing is finer (raw: per recorded figure)."""
 
     plain: ClassVar[dict[str, tuple[str, str]]] = {
@@ -276,7 +276,7 @@ class Usage(Row, kw_only=True):
     detail: Col[Text, "The rest, JSON."] = None
 
 
-class Outcome(Row, kw_only=True):
+class Outcome(Row, frozen=True, kw_only=True):
     """One row per finished run, as recorded; counts a format does not record are null."""
 
     session_id: Col[str, "VARCHAR", "Session the run belongs to."]
@@ -309,7 +309,7 @@ class Outcome(Row, kw_only=True):
     sensors: Col[Text, "Optional counters and scores, JSON; absent means not measured."] = None
 
 
-class Config(Row, kw_only=True):
+class Config(Row, frozen=True, kw_only=True):
     """One row per configuration, in force from here on."""
 
     session_id: Col[str, "VARCHAR", "Session it applies to."]
@@ -336,7 +336,7 @@ class Config(Row, kw_only=True):
     detail: Col[Text, "The rest, JSON."] = None
 
 
-class Problem(Row, kw_only=True):
+class Problem(Row, frozen=True, kw_only=True):
     """One row per thing that is wrong."""
 
     session_id: Col[Text, "Session it concerns; null when the file was not understood so far."] = None
@@ -349,7 +349,7 @@ class Problem(Row, kw_only=True):
     detail: Col[Text, "What was expected and found, in words."] = None
 
 
-class Extent(Row, kw_only=True):
+class Extent(Row, frozen=True, kw_only=True):
     """One row per run of lines with one fate: together they cover every byte of the file."""
 
     from_line: Col[Big, "First line, 1-based; null where a file is not lines."] = None
@@ -359,7 +359,7 @@ class Extent(Row, kw_only=True):
     fate: Col[str, "VARCHAR", "`read`, `blank`, `problem` or `after_end`."]
 
 
-class Price(Row, kw_only=True):
+class Price(Row, frozen=True, kw_only=True):
     """One row per rate in force: US dollars per million tokens (per thousand searches, per thousand requests)."""
 
     provider: Col[Text, "Provider as the usage names it."] = None

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -59,9 +60,7 @@ class View:
     @property
     def needs_bodies(self) -> bool:
         """Whether it reads what was said, directly or through another view."""
-        return any(reads(self.text, name) for name in BODY_TABLES) or any(
-            view.needs_bodies for view in library().values() if view.name != self.name and reads(self.text, view.name)
-        )
+        return any(reads(library()[name].text, table) for name in closure([self.name]) for table in BODY_TABLES)
 
     def _prose(self) -> str:
         lines = []
@@ -158,7 +157,7 @@ def _scope_of(name: str, parent: str) -> str:
     )
 
 
-def settings(con: duckdb.DuckDBPyConnection, *, now: datetime, tz: str, price_at: datetime | None) -> None:
+def settings(con: duckdb.DuckDBPyConnection, *, now: datetime | None, tz: str, price_at: datetime | None) -> None:
     """Set what views ask for: the clock, the zone of days, and the date of the rates (None: each call's own)."""
     con.execute("CREATE OR REPLACE TABLE settings (now_at TIMESTAMP, tz VARCHAR, price_at TIMESTAMP)")
     con.execute("INSERT INTO settings VALUES (?, ?, ?)", [now, tz, price_at])
@@ -167,21 +166,61 @@ def settings(con: duckdb.DuckDBPyConnection, *, now: datetime, tz: str, price_at
 def set_prices(con: duckdb.DuckDBPyConnection, prices: pa.Table) -> None:
     """Replace the ``prices`` table."""
     con.register("_prices", prices)
-    con.execute("CREATE OR REPLACE TABLE prices AS SELECT * EXCLUDE (source_id) FROM _prices")
+    con.execute("CREATE OR REPLACE TABLE prices AS SELECT * FROM _prices")
     con.unregister("_prices")
 
 
-def define(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
-    """Create every view. Creating one binds it at once, so they are made in rounds until all that can be are there."""
-    waiting = {name: view for name, view in library().items() if bodies or not view.needs_bodies}
-    for subject in sorted({name.split(".")[0] for name in waiting}):
-        con.execute(f"CREATE SCHEMA IF NOT EXISTS {subject}")
-    while waiting:
-        ready = [n for n, v in waiting.items() if not any(o != n and reads(v.text, o) for o in waiting)]
-        if not ready:
-            raise RecursionError(f"views that read each other in a circle: {', '.join(sorted(waiting))}")
-        for name in ready:
-            con.execute(f"CREATE VIEW {name} AS {waiting.pop(name).text}")
+def define(con: duckdb.DuckDBPyConnection, names: Iterable[str] | None = None, *, bodies: bool = True) -> None:
+    """Create views (default: every one) and those they read, unless they are there.
+
+    Creating a view binds it at once, so what it reads is made first.
+    """
+    known = library()
+    there = {f"{schema}.{name}" for schema, name in _existing(con)}
+    wanted = [n for n in (known if names is None else names) if bodies or not known[n].needs_bodies]
+    for name in closure(wanted):
+        if name not in there:
+            con.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            con.execute(f"CREATE VIEW IF NOT EXISTS {name} AS {known[name].text}")
+
+
+def closure(names: Iterable[str]) -> list[str]:
+    """``names`` and every view they read, what is read before what reads it."""
+    done: dict[str, None] = {}
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise RecursionError(f"views that read each other in a circle: {' > '.join((*above, name))}")
+        if name not in done:
+            for inner in _read_by()[name]:
+                visit(inner, (*above, name))
+            done[name] = None
+
+    for name in names:
+        visit(name, ())
+    return list(done)
+
+
+def named_in(text: str) -> list[str]:
+    """The views that SQL text names."""
+    return [name for name in library() if reads(text, name)]
+
+
+def need_prices(names: Iterable[str]) -> bool:
+    """Whether any of these views reads ``prices``, directly or through another."""
+    return any(reads(library()[name].text, "prices") for name in closure(names))
+
+
+@cache
+def _read_by() -> dict[str, tuple[str, ...]]:
+    known = library()
+    return {name: tuple(o for o in known if o != name and reads(view.text, o)) for name, view in known.items()}
+
+
+def _existing(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    return con.sql(
+        "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database()"
+    ).fetchall()
 
 
 def documented(name: str) -> tuple[ViewColumn, ...]:

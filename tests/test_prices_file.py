@@ -53,8 +53,9 @@ def test_a_rate_says_all_its_units() -> None:
         "cache_write = 3.75\ncache_write_1h = 6.5\nweb_search = 9.0\n"
     )
     assert row == Price(
-        provider="acme", model="wren-2-mini", input_usd_per_mtok=3.0, output_usd_per_mtok=15.5, cache_read_usd_per_mtok=0.25,
-        cache_write_usd_per_mtok=3.75, cache_write_1h_usd_per_mtok=6.5, web_search_usd_per_thousand=9.0,
+        provider="acme", model="wren-2-mini", input_usd_per_mtok=3.0, output_usd_per_mtok=15.5,
+        cache_read_usd_per_mtok=0.25, cache_write_usd_per_mtok=3.75, cache_write_1h_usd_per_mtok=6.5,
+        web_search_usd_per_thousand=9.0,
         origin="file", origin_version="own.toml",
     )  # fmt: skip
 
@@ -122,10 +123,11 @@ def test_a_star_stands_for_characters_and_a_dot_for_itself() -> None:
 
 
 def test_a_rate_holds_until_the_next_begins() -> None:
-    """Without `until`, the rates of one model follow one another by `from`; dates are midnight UTC, zones are heeded."""
+    """Without `until`, rates of one model follow one another by `from`; dates are midnight UTC, zones are heeded."""
     rows = compiled(
         WREN + '[[rates]]\nmodel = "wren-2-mini"\nfrom = 2026-03-01\ninput = 2\noutput = 9\n'
-        '[[rates]]\nmodel = "wren-2-mini"\nfrom = 2026-05-01T02:00:00+02:00\nuntil = 2026-06-01T06:00:00\ninput = 1\noutput = 9\n'
+        '[[rates]]\nmodel = "wren-2-mini"\nfrom = 2026-05-01T02:00:00+02:00\nuntil = 2026-06-01T06:00:00\n'
+        "input = 1\noutput = 9\n"
     )
     assert spans(rows) == [
         (None, day(2026, 3, 1), 3.0),
@@ -231,8 +233,8 @@ BAD = {
     "same time twice": (
         WREN + WREN,
         (
-            "own.toml: rates[1]: expected rates of 'wren-2-mini' that begin when those of rates[0] have ended, found rates for "
-            "the same time"
+            "own.toml: rates[1]: expected rates of 'wren-2-mini' that begin when those of rates[0] have ended, "
+            "found rates for the same time"
         ),
     ),
     "overlap": (

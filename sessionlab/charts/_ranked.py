@@ -24,9 +24,4 @@ def place(most: int) -> pl.Expr:
 
 def rest(gathered: int, thing: str) -> str:
     """The label of the gathered rows: ``12 other models``."""
-    return f"{gathered:,} other {thing}s"
-
-
-def total(column: str) -> pl.Expr:
-    """The sum of what is known: null, not zero, where nothing is."""
-    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
+    return f"{gathered:,} other {thing}{'' if gathered == 1 else 's'}"

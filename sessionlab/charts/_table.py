@@ -30,8 +30,12 @@ class ArrowStream(Protocol):
         """An Arrow C stream in a PyCapsule."""
 
 
-def frame(picture: str, table: ArrowStream, wanted: Mapping[str, Kind]) -> pl.DataFrame:
-    """The columns ``wanted`` of ``table``, in that order, in the types a chart can draw.
+def frame(
+    picture: str, table: ArrowStream, wanted: Mapping[str, Kind], welcome: Mapping[str, Kind] | None = None
+) -> pl.DataFrame:
+    """The columns ``wanted`` and then ``welcome`` of ``table``, in that order, in the types a chart can draw.
+
+    A welcome column that is not there is null.
 
     Decimals become floats and times become UTC days, because Altair takes neither as they are; what is not a finite
     number becomes null, because pandas writes unknown as NaN and unknown is never drawn as a value.
@@ -53,7 +57,14 @@ def frame(picture: str, table: ArrowStream, wanted: Mapping[str, Kind]) -> pl.Da
     missing = [name for name in wanted if name not in given.columns]
     if missing:
         raise MissingColumns(picture, missing, given.columns)
-    return given.select(_column(picture, given[name], kind) for name, kind in wanted.items())
+    absent = pl.Series([None] * given.height, dtype=pl.Null)
+    columns = dict(wanted) | dict(welcome or {})
+    return pl.DataFrame(
+        [
+            _column(picture, given[name] if name in given.columns else absent.alias(name), kind)
+            for name, kind in columns.items()
+        ]
+    )
 
 
 def _column(picture: str, column: pl.Series, kind: Kind) -> pl.Series:

@@ -28,7 +28,7 @@ PURPLE: Final = "#CC79A7"
 GREY: Final = "#999999"
 """Stands in for the palette's black, which a dark page would swallow: the rest, and what is not told."""
 SERIES: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW)
-"""The order in which series without a meaning of their own take a colour; neighbours differ in lightness too."""
+"""The order in which series without a meaning of their own take a colour."""
 
 INK: Final = "#797979"
 WIDTH: Final = 640

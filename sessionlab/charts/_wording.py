@@ -36,6 +36,18 @@ def spent(usd: float | None, *, at_least: bool) -> str:
     return f"{'at least ' if at_least else ''}{money(usd)}"
 
 
+def left_out(unpriced: int, lower_bounds: int) -> str:
+    """Why a sum of money is a lower bound: ``5 charges unpriced, 2 known to be higher``; nothing where it is none."""
+    reasons = [f"{counted(unpriced, 'charge')} unpriced"] if unpriced else []
+    if lower_bounds:
+        reasons.append(
+            f"{lower_bounds:,} known to be higher"
+            if reasons
+            else f"{counted(lower_bounds, 'charge')} known to be higher"
+        )
+    return ", ".join(reasons)
+
+
 def counted(number: int | None, thing: str) -> str:
     """A count with its noun: ``1 call``, ``1,204 calls``, ``an unknown number of calls``."""
     if number is None:

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from sessionlab.charts._days import Calendar, dated, placed
-from sessionlab.charts._ranked import total
+from sessionlab.charts._sums import judged, total
 from sessionlab.charts._table import ArrowStream, Kind, frame
 from sessionlab.charts._theme import BLUE, HEIGHT, INK, ORANGE, VERMILLION, WIDTH, Picture, finished, nothing
 from sessionlab.charts._wording import counted, sentence, share
@@ -19,8 +19,9 @@ COLUMNS: Final[dict[str, Kind]] = {
     "runs": "BIGINT",
     "tool_calls": "BIGINT",
     "tool_errors": "BIGINT",
-    "error_rate": "DOUBLE",
-    "failed_endings": "BIGINT",
+    "tool_error_rate": "DOUBLE",
+    "ended_on_failed_call": "BIGINT",
+    "ended_on_failed_call_rate": "DOUBLE",
     "cut_short": "BIGINT",
 }
 _STRETCHES: Final = 370
@@ -42,14 +43,14 @@ class _Measure(NamedTuple):
 
 
 _MEASURES: Final = (
-    _Measure("tool errors", "failing", "judged_calls", "tool call", VERMILLION, "circle"),
+    _Measure("tool errors", "tool_errors", "judged_calls", "tool call", VERMILLION, "circle"),
     _Measure("runs cut short", "cut_short", "cut_runs", "run", BLUE, "diamond"),
-    _Measure("failed endings", "failed_endings", "ended_runs", "run", ORANGE, "triangle-up"),
+    _Measure("ended on a failed call", "ended_on_failed_call", "ended_runs", "run", ORANGE, "triangle-up"),
 )
 
 
 def run_quality(by_day: ArrowStream) -> Picture:
-    """How well runs went, day by day: the share of tool calls that failed, of runs cut short, of failed endings.
+    """How well runs went, day by day: the share of tool calls that failed, of runs cut short or ended on a failure.
 
     A mark is one day, as large as its runs are many; the line is the share over the seven days up to it (all errors
     by all calls, no mean of rates), so that a change in the middle of the period shows as a step and a bad day with
@@ -57,8 +58,9 @@ def run_quality(by_day: ArrowStream) -> Picture:
 
     Args:
         by_day: the view ``health.by_day``: rows of ``day`` (null: undated), ``runs``, ``tool_calls``,
-            ``tool_errors``, ``error_rate`` (share of tool calls; null without a denominator), ``failed_endings`` and
-            ``cut_short`` (runs; null where nothing tells).
+            ``tool_errors``, ``tool_error_rate`` (null without a denominator), ``ended_on_failed_call`` (runs),
+            ``ended_on_failed_call_rate`` (of the runs that record it; null where none does), ``cut_short`` (runs; null
+            where nothing tells).
 
     Raises:
         MissingColumns: a column is missing.
@@ -104,12 +106,13 @@ def run_quality(by_day: ArrowStream) -> Picture:
 
 def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with, for each rate, what it counts and out of how many: null both where either is not told."""
-    judged = pl.col("error_rate").is_not_null() & (pl.col("tool_calls") > 0)
-    return rows.with_columns(
-        failing=pl.when(judged).then(pl.col("error_rate") * pl.col("tool_calls")),
-        judged_calls=pl.when(judged).then("tool_calls"),
+    rows = rows.with_columns(
+        judged_calls=judged("tool_errors", "tool_error_rate", "tool_calls"),
         cut_runs=pl.when(pl.col("cut_short").is_not_null()).then("runs"),
-        ended_runs=pl.when(pl.col("failed_endings").is_not_null()).then("runs"),
+        ended_runs=judged("ended_on_failed_call", "ended_on_failed_call_rate", "runs"),
+    )
+    return rows.with_columns(
+        pl.when(pl.col(measure.whole).is_not_null()).then(measure.part).alias(measure.part) for measure in _MEASURES
     )
 
 
@@ -135,7 +138,7 @@ def _rate(every: pl.DataFrame, measure: _Measure, window: int) -> pl.DataFrame:
         "runs",
         measure=pl.lit(measure.name),
         of=pl.lit(f"{measure.of}s"),
-        count=part.round(),
+        count=part,
         whole=whole,
         share=pl.when(whole > 0).then(part / whole),
         recent=pl.when(recent_of > 0).then(recent / recent_of),

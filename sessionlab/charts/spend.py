@@ -8,10 +8,11 @@ import altair as alt
 import polars as pl
 
 from sessionlab.charts._days import Calendar, dated, placed, stacked
-from sessionlab.charts._ranked import UNTOLD, place, rest, total
+from sessionlab.charts._ranked import UNTOLD, place, rest
+from sessionlab.charts._sums import total
 from sessionlab.charts._table import ArrowStream, Kind, frame
 from sessionlab.charts._theme import HEIGHT, INK, SERIES, WIDTH, Picture, finished, hues, nothing
-from sessionlab.charts._wording import counted, money, spent
+from sessionlab.charts._wording import counted, left_out, money, spent
 
 COLUMNS: Final[dict[str, Kind]] = {
     "day": "DATE",
@@ -20,37 +21,42 @@ COLUMNS: Final[dict[str, Kind]] = {
     "calls": "BIGINT",
     "unpriced": "BIGINT",
 }
+WELCOME: Final[dict[str, Kind]] = {"lower_bounds": "BIGINT"}
 _MODELS: Final = len(SERIES)
 _BARS: Final = 120
 _SUMS: Final = (
     total("cost_usd").alias("cost_usd"),
     total("calls").alias("calls"),
     pl.col("unpriced").sum(),
-    ((pl.col("unpriced") > 0) | pl.col("cost_usd").is_null()).any().alias("open"),
+    pl.col("lower_bounds").sum(),
+    ((pl.col("unpriced") + pl.col("lower_bounds") > 0) | pl.col("cost_usd").is_null()).any().alias("open"),
 )
 
 
 def spend(by_day: ArrowStream) -> Picture:
     """What was spent, day by day, in US dollars: a bar per day, a colour for each of the seven dearest models.
 
-    The rest of the models is grey. A triangle marks a day whose bar is a lower bound, because some of its calls have
-    no price; what has no day is told under the title and not drawn. A long corpus is drawn by week, month or more.
+    The rest of the models is grey. A triangle marks a day whose bar is a lower bound, because some of its charges
+    have no price or are known to have cost more; what has no day is told under the title and not drawn. A long corpus
+    is drawn by week, month or more.
 
     Args:
         by_day: the view ``cost.by_day``: rows of ``day`` (null: undated), ``model``, ``cost_usd`` (US dollars; null:
-            unpriced), ``calls``, ``unpriced`` (calls whose cost is not in ``cost_usd``).
+            nothing is priced), ``calls`` (null: not told), ``unpriced`` (charges whose cost is not in ``cost_usd``; a
+            charge is a call, or a run where nothing finer is recorded) and, where it is there, ``lower_bounds``
+            (charges known to have cost more than they say).
 
     Raises:
         MissingColumns: a column is missing.
         TypeError: no table was given, or a column holds something else.
     """
-    rows = frame("spend", by_day, COLUMNS).with_columns(
-        pl.col("model").fill_null(UNTOLD), pl.col("unpriced").fill_null(0)
+    rows = frame("spend", by_day, COLUMNS, WELCOME).with_columns(
+        pl.col("model").fill_null(UNTOLD), pl.col("unpriced", "lower_bounds").fill_null(0)
     )
     if rows.is_empty():
         return nothing("Spend per day")
     whole, undated = _Sum.of(rows), _Sum.of(rows.filter(pl.col("day").is_null()))
-    notes = [whole.unpriced_words(), f"undated, not drawn: {undated.words()}" if undated.rows else ""]
+    notes = [whole.open_words(), f"undated, not drawn: {undated.words()}" if undated.rows else ""]
     known = dated(rows, _BARS)
     if known is None:
         return nothing(f"Spend: {whole.cost_words()}", notes, words="nothing has a date")
@@ -78,9 +84,11 @@ def spend(by_day: ArrowStream) -> Picture:
             "calls_of_all",
         )
     )
-    bounds = days.filter("open").select("middle", "when", "unpriced", high=pl.col("cost_usd").fill_null(0.0))
+    bounds = days.filter("open").select(
+        "middle", "when", "unpriced", "lower_bounds", high=pl.col("cost_usd").fill_null(0.0)
+    )
     if not bounds.is_empty():
-        notes.insert(1, f"triangle: a {calendar.stretch.name} with unpriced calls: the bar is a lower bound")
+        notes.insert(1, f"triangle: a {calendar.stretch.name} whose bar is a lower bound")
     return finished(_drawn(bars, bounds, calendar, labels), title, notes)
 
 
@@ -90,6 +98,7 @@ class _Sum(NamedTuple):
     cost_usd: float | None
     calls: int | None
     unpriced: int
+    lower_bounds: int
     open: bool
     rows: int
 
@@ -103,17 +112,16 @@ class _Sum(NamedTuple):
         return spent(self.cost_usd, at_least=self.open)
 
     def words(self) -> str:
-        """``$1.20 in 3 calls``, and how many of them are unpriced."""
+        """``$1.20 in 3 calls``."""
         if self.cost_usd is None:
             return f"{counted(self.calls, 'call')}, none of them priced"
-        unpriced = f" ({self.unpriced:,} unpriced)" if self.unpriced else ""
-        return f"{self.cost_words()} in {counted(self.calls, 'call')}{unpriced}"
+        return f"{self.cost_words()} in {counted(self.calls, 'call')}"
 
-    def unpriced_words(self) -> str:
-        """``12 calls unpriced: at least $1.23``; nothing to say where every call has a price."""
+    def open_words(self) -> str:
+        """``12 charges unpriced: at least $1.23``; nothing to say where every charge has its price."""
         if not self.open:
             return ""
-        which = f"{counted(self.unpriced, 'call')} unpriced" if self.unpriced else "some rows without a cost"
+        which = left_out(self.unpriced, self.lower_bounds) or "some rows without a cost"
         return which if self.cost_usd is None else f"{which}: {self.cost_words()}"
 
 
@@ -163,7 +171,7 @@ def _drawn(bars: pl.DataFrame, bounds: pl.DataFrame, calendar: Calendar, labels:
                 alt.Tooltip("label:N", title="model"),
                 alt.Tooltip("cost:N", title="cost"),
                 alt.Tooltip("calls:Q", title="calls", format=","),
-                alt.Tooltip("unpriced:Q", title="unpriced calls", format=","),
+                alt.Tooltip("unpriced:Q", title="unpriced charges", format=","),
                 alt.Tooltip("total:N", title="total of all models"),
                 alt.Tooltip("calls_of_all:Q", title="calls of all models", format=","),
             ],
@@ -179,7 +187,8 @@ def _drawn(bars: pl.DataFrame, bounds: pl.DataFrame, calendar: Calendar, labels:
             y=cost,
             tooltip=[
                 alt.Tooltip("when:N", title="when"),
-                alt.Tooltip("unpriced:Q", title="unpriced calls", format=","),
+                alt.Tooltip("unpriced:Q", title="unpriced charges", format=","),
+                alt.Tooltip("lower_bounds:Q", title="charges known to be higher", format=","),
             ],
         )
     )

@@ -7,10 +7,11 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from sessionlab.charts._ranked import labelled, place, rest, total
+from sessionlab.charts._ranked import labelled, place, rest
+from sessionlab.charts._sums import total
 from sessionlab.charts._table import ArrowStream, Kind, frame
 from sessionlab.charts._theme import BLUE, GREY, INK, ROW, WIDTH, Picture, finished, nothing
-from sessionlab.charts._wording import counted, money, sentence, spent
+from sessionlab.charts._wording import counted, left_out, money, sentence, spent
 
 COLUMNS: Final[dict[str, Kind]] = {
     "provider": "VARCHAR",
@@ -19,30 +20,36 @@ COLUMNS: Final[dict[str, Kind]] = {
     "cost_usd": "DOUBLE",
     "unpriced": "BIGINT",
 }
+WELCOME: Final[dict[str, Kind]] = {"lower_bounds": "BIGINT"}
 _MODELS: Final = 20
 
 
 def spend_by_model(by_model: ArrowStream) -> Picture:
     """What was spent on each model, in US dollars: a bar with its sum, dearest first, the twenty dearest by name.
 
-    A model without a price has a hollow mark and ``—``; one that costs nothing has ``$0.00``; where only some of the
-    calls have a price the bar is a lower bound, marked hollow at its end and written ``≥ $1.23``.
+    A model without a price has a hollow mark and ``—``; one that costs nothing has ``$0.00``; where some of the
+    charges have no price, or are known to have cost more, the bar is a lower bound, hollow at its end: ``≥ $1.23``.
 
     Args:
         by_model: the view ``cost.by_model``: rows of ``provider``, ``model``, ``calls``, ``cost_usd`` (US dollars;
-            null: unpriced), ``unpriced`` (calls whose cost is not in ``cost_usd``).
+            null: nothing is priced), ``unpriced`` (charges whose cost is not in ``cost_usd``; a charge is a call, or a
+            run where nothing finer is recorded) and, where it is there, ``lower_bounds`` (charges known to have cost
+            more than they say).
 
     Raises:
         MissingColumns: a column is missing.
         TypeError: no table was given, or a column holds something else.
     """
-    rows = frame("spend_by_model", by_model, COLUMNS).with_columns(pl.col("unpriced").fill_null(0))
+    rows = frame("spend_by_model", by_model, COLUMNS, WELCOME).with_columns(
+        pl.col("unpriced", "lower_bounds").fill_null(0)
+    )
     if rows.is_empty():
         return nothing("Spend per model")
     sums = (
         total("cost_usd"),
         total("calls"),
         pl.col("unpriced").sum(),
+        pl.col("lower_bounds").sum(),
         pl.col("cost_usd").is_null().any().alias("gap"),
     )
     models = labelled(rows.group_by("provider", "model").agg(sums), "model", "provider").sort(
@@ -56,7 +63,8 @@ def spend_by_model(by_model: ArrowStream) -> Picture:
         total("cost_usd"),
         total("calls"),
         pl.col("unpriced").sum(),
-        (pl.col("gap") | (pl.col("unpriced") > 0)).any().alias("open"),
+        pl.col("lower_bounds").sum(),
+        (pl.col("gap") | (pl.col("unpriced") + pl.col("lower_bounds") > 0)).any().alias("open"),
     )
     bars = bars.with_columns(rest=(pl.col("place") == _MODELS) & (others > 1)).with_columns(
         label=pl.when("rest").then(pl.lit(rest(others, "model"))).otherwise("label"),
@@ -64,29 +72,27 @@ def spend_by_model(by_model: ArrowStream) -> Picture:
     )
     bars = bars.sort("place")
     bars = bars.with_columns(pl.Series("words", [_words(**row) for row in bars.iter_rows(named=True)], pl.String))
-    cost, calls, unpriced, lower_bound = bars.select(
-        total("cost_usd"), total("calls"), pl.col("unpriced").sum(), pl.col("open").any()
+    cost, calls, unpriced, lower_bounds, at_least = bars.select(
+        total("cost_usd"), total("calls"), pl.col("unpriced").sum(), pl.col("lower_bounds").sum(), pl.col("open").any()
     ).row(0)
+    missing = left_out(unpriced, lower_bounds)
     notes = [
         sentence([counted(models.height, "model"), counted(calls, "call")]),
-        f"{counted(unpriced, 'call')} unpriced (hollow mark): their cost is in no bar" if unpriced else "",
+        f"hollow mark: a lower bound, for {missing}" if missing else "",
     ]
-    return finished(_drawn(bars), f"Spend per model: {spent(cost, at_least=lower_bound)}", notes)
+    return finished(_drawn(bars), f"Spend per model: {spent(cost, at_least=at_least)}", notes)
 
 
-def _words(cost_usd: float | None, unpriced: int, calls: int | None, *, open: bool, **_: object) -> str:  # noqa: A002
-    """What stands at the end of a bar: its sum, and how many calls are not in it."""
-    left_out = f"{unpriced:,} of {counted(calls, 'call')} unpriced" if unpriced else ""
-    if unpriced and cost_usd is None:
-        left_out = f"{counted(unpriced, 'call')} unpriced"
-    return sentence([money(cost_usd, at_least=open), left_out])
+def _words(cost_usd: float | None, unpriced: int, lower_bounds: int, *, open: bool, **_: object) -> str:  # noqa: A002
+    """What stands at the end of a bar: its sum, and how many charges are not, or not wholly, in it."""
+    return sentence([money(cost_usd, at_least=open), left_out(unpriced, lower_bounds)])
 
 
 def _drawn(bars: pl.DataFrame) -> alt.LayerChart:
     labels = bars["label"].to_list()
-    # Half as much again beyond the longest bar, for the words behind it.
+    # More than half as much again beyond the longest bar, for the words behind it.
     dearest = bars["cost_usd"].max()
-    reach = dearest * 1.5 if isinstance(dearest, float) and dearest > 0 else 1.0
+    reach = dearest * 1.6 if isinstance(dearest, float) and dearest > 0 else 1.0
     base = alt.Chart(bars, width=WIDTH, height=alt.Step(ROW)).encode(
         y=alt.Y("label:N", title=None, scale=alt.Scale(domain=labels), axis=alt.Axis(ticks=False, domain=False)),
         x=alt.X(
@@ -100,7 +106,7 @@ def _drawn(bars: pl.DataFrame) -> alt.LayerChart:
             alt.Tooltip("provider:N", title="provider"),
             alt.Tooltip("words:N", title="cost"),
             alt.Tooltip("calls:Q", title="calls", format=","),
-            alt.Tooltip("unpriced:Q", title="unpriced calls", format=","),
+            alt.Tooltip("unpriced:Q", title="unpriced charges", format=","),
         ],
     )
     base = base.transform_calculate(sum="datum.cost_usd === null ? 0 : datum.cost_usd")

@@ -8,7 +8,8 @@ import altair as alt
 import polars as pl
 
 from sessionlab.charts._days import Calendar, dated, placed, stacked
-from sessionlab.charts._ranked import UNTOLD, total
+from sessionlab.charts._ranked import UNTOLD
+from sessionlab.charts._sums import total
 from sessionlab.charts._table import ArrowStream, Kind, frame
 from sessionlab.charts._theme import (
     BLUE,

@@ -7,7 +7,8 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from sessionlab.charts._ranked import UNTOLD, total
+from sessionlab.charts._ranked import UNTOLD
+from sessionlab.charts._sums import judged, total
 from sessionlab.charts._table import ArrowStream, Kind, frame
 from sessionlab.charts._theme import BLUE, GREY, INK, ROW, VERMILLION, Picture, finished, nothing
 from sessionlab.charts._wording import UNKNOWN, counted, lasting, sentence, share
@@ -47,9 +48,9 @@ def tool_reliability(by_tool: ArrowStream) -> Picture:
 
     Args:
         by_tool: the view ``health.by_tool``: rows of ``tool``, ``calls``, ``errors``, ``denied``, ``unanswered``,
-            ``error_rate`` (share of calls; null without a denominator), ``median_ms``, ``p95_ms`` (milliseconds; null
-            where no duration is known). Where one tool has several rows, counts are added, rates weighted by calls,
-            and durations left out: no percentile of the whole follows from those of the parts.
+            ``error_rate`` (errors per call whose end is known; null where none is), ``median_ms``, ``p95_ms``
+            (milliseconds; null where no duration is known). Where one tool has several rows, counts are added and the
+            rate taken anew; durations are left out: no percentile of the whole follows from those of the parts.
 
     Raises:
         MissingColumns: a column is missing.
@@ -58,15 +59,17 @@ def tool_reliability(by_tool: ArrowStream) -> Picture:
     rows = frame("tool_reliability", by_tool, COLUMNS).with_columns(pl.col("tool").fill_null(UNTOLD))
     if rows.is_empty():
         return nothing("How reliable the tools are")
+    rows = rows.with_columns(judged=judged("errors", "error_rate", "calls"))
     tools = _one_row_each(rows)
-    calls, errors, rate = tools.select(total("calls"), total("errors"), _rate()).row(0)
-    title = f"Tool reliability: {share(rate)} of {counted(calls, 'call')} failed"
+    calls, errors, ended, rate = rows.select(total("calls"), total("errors"), total("judged"), _rate()).row(0)
+    title = f"Tool reliability: {share(rate)} of {counted(ended, 'call')} failed"
     if rate is None:
         title = f"Tool reliability: no error rate for {counted(calls, 'call')}"
     notes = [
         sentence(
             [
                 counted(tools.height, "tool"),
+                counted(calls, "call"),
                 counted(errors, "error"),
                 *(f"{_count(tools.select(total(name)).item())} {name}" for name in ("denied", "unanswered")),
             ]
@@ -79,10 +82,9 @@ def tool_reliability(by_tool: ArrowStream) -> Picture:
 
 
 def _rate() -> pl.Expr:
-    """Failed calls per call, over the rows whose rate is known; null where none is."""
-    known = pl.col("error_rate").is_not_null() & (pl.col("calls") > 0)
-    weight = pl.when(known).then(pl.col("calls")).sum()
-    return pl.when(weight > 0).then((pl.col("error_rate") * pl.col("calls")).sum() / weight).alias("error_rate")
+    """Failed calls per call whose end is known, over the rows whose rate is known; null where none is."""
+    failed = pl.when(pl.col("judged").is_not_null()).then("errors").sum()
+    return pl.when(pl.col("judged").sum() > 0).then(failed / pl.col("judged").sum()).alias("error_rate")
 
 
 def _one_row_each(rows: pl.DataFrame) -> pl.DataFrame:
@@ -105,8 +107,11 @@ def _left_out(tools: pl.DataFrame) -> str:
     left = tools.tail(-_TOOLS)
     if left.is_empty():
         return ""
-    counts = (f"{_count(left.select(total(name)).item())} {name}" for name in _COUNTS)
-    return f"not drawn: {counted(left.height, 'other tool')} with {', '.join(counts)}"
+    calls, errors, denied, unanswered = left.select(total(name) for name in _COUNTS).row(0)
+    return (
+        f"not drawn: {counted(left.height, 'other tool')} with {counted(calls, 'call')}, {counted(errors, 'error')}, "
+        f"{_count(denied)} denied, {_count(unanswered)} unanswered"
+    )
 
 
 def _count(number: int | None) -> str:

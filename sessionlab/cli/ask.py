@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -197,11 +198,12 @@ def prices(
         out.print(output.table(missing, title="models without a rate: their cost is unknown, not zero"))
 
 
-def _dictionary(rows: list[tuple[str, ...]], headings: tuple[str, ...] = ("column", "type", "meaning")) -> None:
-    from rich.table import Table  # noqa: PLC0415 (drawn only for text)
+def _dictionary(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...] = ("column", "type", "meaning")) -> None:
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 (drawn only for text)
+    from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    drawn = Table(box=output.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for number, title in enumerate(headings):
         drawn.add_column(title, no_wrap=number < len(headings) - 1, overflow="fold")
     for row in rows:

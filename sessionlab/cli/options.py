@@ -56,6 +56,7 @@ def machine_zone() -> str:
     except OSError:
         return "UTC"
     _, found, name = target.partition("zoneinfo/")
+    name = {"Etc/UTC": "UTC"}.get(name, name)
     return name if found and name else "UTC"
 
 

@@ -29,8 +29,18 @@ def console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """``value`` as JSON on stdout; times as ISO text ending in Z."""
-    sys.stdout.write(json.dumps(value, default=_plain, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    """``value`` as JSON on stdout; times as ISO text ending in Z, money to a trillionth of a dollar."""
+    told = json.dumps(_rounded(value), default=_plain, ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.write(told + "\n")
+
+
+def _rounded(value: object, name: str = "") -> object:
+    """Sums of money carry the dust of binary fractions (0.018625000000000003): no reader should compare it."""
+    if isinstance(value, dict):
+        return {key: _rounded(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner, name) for inner in value]
+    return round(value, 12) if isinstance(value, float) and name.endswith("_usd") else value
 
 
 def _plain(value: object) -> object:

@@ -14,6 +14,7 @@ from sessionlab.cli.options import Json, Paths
 
 if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
+    from sessionlab.widgets import AgentTimeline
 
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="A session id, or the beginning of one.")]
 Out = Annotated[Path | None, typer.Option("-o", "--out", help="Where to write the page; default: ./ID.KIND.html.")]
@@ -69,7 +70,7 @@ def both_pages(corpus: Corpus, agents_of: str, taint_of: str, title: str) -> str
     return widgets.page([_agents(corpus, agents_of), shown], title=title)
 
 
-def _agents(corpus: Corpus, session_id: str) -> object:
+def _agents(corpus: Corpus, session_id: str) -> AgentTimeline:
     from sessionlab import widgets  # noqa: PLC0415 (anywidget loads with it)
 
     return widgets.AgentTimeline(

@@ -129,6 +129,8 @@ class Recording:
     def _decoded(self) -> Iterator[bytes]:
         stored = self._stored_blocks()
         first = next(stored, b"")
+        while 0 < len(first) < len(GZIP_MAGIC) and (more := next(stored, b"")):  # a stream may hand over single bytes
+            first += more
         if not first.startswith(GZIP_MAGIC):
             if first:
                 yield first

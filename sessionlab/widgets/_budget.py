@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 def largest_that_fits(count: int, cost: Callable[[int], int], budget: int) -> int:
@@ -20,7 +23,9 @@ def largest_that_fits(count: int, cost: Callable[[int], int], budget: int) -> in
 
 
 def longest_each(lengths: Iterable[int], budget: int) -> int:
-    """The longest length every text may have so that all together fit ``budget``: short ones whole, long ones cut alike.
+    """The longest length every text may have so that all together fit ``budget``.
+
+    Short texts stay whole, long ones are cut alike.
 
     Returns the longest text's own length when nothing has to be cut.
     """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +10,9 @@ import pyarrow.compute as pc
 from sessionlab.widgets import _table
 from sessionlab.widgets._budget import longest_each
 from sessionlab.widgets._words import one_line, plural, size, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 COLUMNS = {
     "session_id": _table.TEXT,
@@ -60,7 +62,7 @@ def details(table: _table.Table | None, spans: Mapping[SpanKey, int], budget: in
     room = budget - ROW_BYTES * kept.num_rows
     limit = max(SHORTEST_CUT, longest_each(lengths, room))
     shown = [visible(text) for text in pc.utf8_slice_codeunits(texts, 0, limit).to_pylist()]
-    # JSON escapes and symbols for hidden characters make texts longer than they were counted
+    # JSON escapes and names of hidden characters make texts longer than they were counted
     while limit > SHORTEST_CUT and _table.encoded_bytes(shown) > room:
         limit = max(SHORTEST_CUT, int(limit * 0.8))
         shown = [visible(text) for text in pc.utf8_slice_codeunits(texts, 0, limit).to_pylist()]

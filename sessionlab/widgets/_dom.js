@@ -8,6 +8,8 @@ function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
+  // JupyterLab reads keys before the page does, and leaves them alone only where the focused element itself asks for it
+  if (tag === "button" || tag === "summary" || "tabindex" in attributes) element.setAttribute("data-lm-suppress-shortcuts", "true");
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
@@ -24,9 +26,9 @@ function column(packed, name) {
   return Array.isArray(values) ? values : values.codes.map((code) => (code < 0 ? null : values.values[code]));
 }
 
-/** Root element of a widget. JupyterLab leaves keys pressed inside it alone. */
+/** Root element of a widget. */
 function root(el, label) {
-  const element = h("div", { class: "sl", role: "group", "aria-label": label, "data-lm-suppress-shortcuts": "true" });
+  const element = h("div", { class: "sl", role: "group", "aria-label": label });
   el.append(element);
   return element;
 }

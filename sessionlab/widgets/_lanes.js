@@ -65,6 +65,7 @@ function trackOf(mark, line) {
 function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, state }) {
   let colors = null;
   let plan = null;
+  const glyphs = new Map(data.flags.map((flag) => [flag.key, flag.glyph]));
 
   function draw() {
     plan = state.plan;
@@ -167,7 +168,7 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
         context.globalAlpha = dimmed ? 0.13 : 1;
         if (w) drawMark(context, mark, from, top + offset, seen, tall, colors, { forced: spans.forced[i], status });
         else drawTick(context, mark, x, top + offset, tall, status, spans.forced[i]);
-        if (seen > 34 && !loud && mark.track !== "top" && spans.name[i]) drawName(context, mark, spans.name[i], from, top + offset, seen, tall, status);
+        if (seen > 34 && !loud && mark.track !== "top" && spans.name[i]) drawName(context, mark, spans.name[i], from, top + offset, seen, tall, status, spans.forced[i]);
       }
     }
     context.globalAlpha = 1;
@@ -191,8 +192,8 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
     }
   }
 
-  function drawName(context, mark, name, x, y, width, height, status) {
-    const glyph = STATUS_GLYPHS[status] ? `${STATUS_GLYPHS[status]} ` : "";
+  function drawName(context, mark, name, x, y, width, height, status, forced) {
+    const glyph = glyphs.has(status) ? `${glyphs.get(status)} ` : "";
     context.font = `${height > 12 ? 10.5 : 9.5}px ${colors.font}`;
     context.fillStyle = mark.shape === "outline" || OPEN_ENDED.has(status) ? colors.ink : mark.ink;
     const room = width - 8;
@@ -202,7 +203,15 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       if (letters < 3) return;
       text = `${text.slice(0, letters)}…`;
     }
-    context.fillText(text, Math.max(x, 0) + 4, y + height / 2 + (height > 12 ? 3.7 : 3.3));
+    const [left, base] = [Math.max(x, 0) + 4, y + height / 2 + (height > 12 ? 3.7 : 3.3)];
+    if (forced) {
+      // the letters would drown in the hatching of a forced call
+      context.strokeStyle = mark.color;
+      context.lineWidth = 4;
+      context.lineJoin = "round";
+      context.strokeText(text, left, base);
+    }
+    context.fillText(text, left, base);
   }
 
   function drawCursor(context) {

@@ -1,8 +1,5 @@
 // Shared by the widgets: how a kind of entry looks, in the timeline and in its legend. Colours come with the payload.
 
-const STATUS_GLYPHS = {
-  failed: "✕", refused: "⊘", interrupted: "‖", unanswered: "…", staged: "⇡", asked: "?", forced: "▨",
-};
 const OPEN_ENDED = new Set(["unanswered", "staged", "asked"]);
 const ALARMING = new Set(["failed", "refused", "interrupted"]);
 

@@ -1,4 +1,4 @@
-"""A kind, status or taint state goes in; how it is named, coloured and shaped comes out, for browser and picture alike."""
+"""A kind, status or taint state goes in; how it is named, coloured and shaped comes out, for every drawing of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Mark(NamedTuple):
         label: its name in the legend.
         color: fill, as #rrggbb; "ink" is the text colour of the surrounding page.
         ink: text on that fill.
-        shape: ``bar``, ``stripes``, ``outline``, ``dots``, ``bracket``, ``dot``, ``cross``, ``pinch``, ``fold``, ``stop``.
+        shape: ``bar``, ``stripes``, ``dots``, ``outline``, ``bracket``, ``dot``, ``cross``, ``pinch``, ``fold``
+            or ``stop``.
         glyph: a character for pictures too small for a shape.
         track: ``top``, ``model`` or ``tool``: the line of the lane it is drawn on.
     """
@@ -40,7 +41,7 @@ MARKS = {
         Mark("tool_call", "tool call", "#009e73", "#00150e", "bar", "■", "tool"),
         Mark("shell", "shell", "#e69f00", "#1d1400", "stripes", "▤", "tool"),
         Mark("git", "git", "#cc79a7", "#240a19", "dots", "▦", "tool"),
-        Mark("compaction", "compaction", "#56b4e9", "#06202f", "pinch", "⧗", "model"),
+        Mark("compaction", "compaction", "#56b4e9", "#06202f", "pinch", "▶", "model"),
         Mark("rewrite", "rewrite", "#8f8f8f", "#000000", "fold", "↺", "model"),
         Mark("probe", "probe", "#8f8f8f", "#000000", "outline", "□", "tool"),
         Mark("limit", "limit", "#d55e00", "#ffffff", "stop", "◆", "model"),
@@ -50,15 +51,15 @@ MARKS = {
 """Every kind of span but ``agent`` (a lane), in the order of the legend."""
 
 FLAGS = {
-    "forced": "forced call",
-    "failed": "failed",
-    "refused": "refused",
-    "asked": "asked",
-    "interrupted": "interrupted",
-    "unanswered": "unanswered",
-    "staged": "staged",
+    "forced": ("forced call", "▨"),
+    "failed": ("failed", "✕"),
+    "refused": ("refused", "⊘"),
+    "asked": ("asked", "?"),
+    "interrupted": ("interrupted", "‖"),
+    "unanswered": ("unanswered", "…"),
+    "staged": ("staged", "⇡"),
 }
-"""What a mark may carry besides its kind, in the order of the legend: how the call came about, how it ended."""
+"""What a mark may carry besides its kind (label, glyph), in the order of the legend: how it came about and ended."""
 
 STATES = {
     "clean": ("clean", "·", "A checkpoint says: neither private nor untrusted content had entered."),

@@ -91,7 +91,7 @@ function item({ label, size, remark, text }) {
 /** A text as it stands, the beginning first where it is long; characters that hide were made visible before. */
 function longText(text, size) {
   if (text === null) return h("p", { class: "sl-hint" }, "no text");
-  const block = h("pre", { class: "sl-text" });
+  const block = h("pre", { class: "sl-text", tabindex: "0", "aria-label": "text" });
   if (text.length <= SHORT_TEXT * 1.25) {
     block.textContent = text;
     return block;

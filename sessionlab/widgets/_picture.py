@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from sessionlab.widgets._words import duration, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WIDTH = 960
 LEFT = 220
@@ -93,18 +95,20 @@ def _agents(payload: Mapping[str, Any]) -> Iterator[str]:
         yield _text(12, 46, "No agents and no entries in the table given.", fill=QUIET)
         yield "60"
         return
-    x = 12.0
-    for mark in [*payload["legend"], *({"glyph": "▲", "color": "ink", **flag} for flag in payload["flags"])]:
+    x, y = 12.0, 40
+    for mark in [*payload["legend"], *({"color": "ink"} | flag for flag in payload["flags"])]:
         label = f"{mark['label']} {mark['count']:,}"
-        yield _text(x, 40, mark["glyph"], fill=INK if mark["color"] == "ink" else mark["color"])
-        yield _text(x + 14, 40, label, fill=QUIET)
+        if x + 26 + 6.2 * len(label) > WIDTH:
+            x, y = 12.0, y + 17
+        yield _text(x, y, mark["glyph"], fill=INK if mark["color"] == "ink" else mark["color"])
+        yield _text(x + 14, y, label, fill=QUIET)
         x += 26 + 6.2 * len(label)
     axis = payload["axes"][0]
     low, high = axis["range"]
-    yield _text(LEFT, 60, axis["label"], fill=QUIET)
+    yield _text(LEFT, y + 20, axis["label"], fill=QUIET)
     if axis["key"] != "order":
-        yield _text(WIDTH - 12, 60, duration(high - low), fill=QUIET, anchor="end")
-    top, shown = 68, lanes[:MOST_LANES]
+        yield _text(WIDTH - 12, y + 20, duration(high - low), fill=QUIET, anchor="end")
+    top, shown = y + 28, lanes[:MOST_LANES]
     for place, lane in enumerate(shown):
         y = top + place * LANE
         yield f'<line x1="12" x2="{WIDTH - 12}" y1="{y}" y2="{y}" stroke="{RULE}"/>'
@@ -176,8 +180,8 @@ def _taint(payload: Mapping[str, Any]) -> Iterator[str]:
     for state in payload["legend"]:
         label = f"{state['label']} {state['count']:,}"
         yield _text(x, 40, f"[{state['glyph']}]", weight=700)
-        yield _text(x + 28, 40, label, fill=QUIET)
-        x += 44 + 6.2 * len(label)
+        yield _text(x + 30, 40, label, fill=QUIET)
+        x += 46 + 6.2 * len(label)
     left, top, height = 90, 66, 22
     scale = (WIDTH - 12 - left) / rows["count"]
     fills = {"private": payload["colors"]["private"], "untrusted": payload["colors"]["untrusted"]}

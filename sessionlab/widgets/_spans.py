@@ -118,7 +118,11 @@ def _drawn(columns: Columns, line: list[int]) -> dict[str, Any]:
         "axes": [{"key": name, "label": AXES[name][1], "range": _range(columns, line, name, zero)} for name in told],
         "clock_zero_ms": zero / 1_000,
         "legend": [mark._asdict() | {"count": kinds[mark.key]} for mark in MARKS.values() if kinds[mark.key]],
-        "flags": [{"key": key, "label": label, "count": flags[key]} for key, label in FLAGS.items() if flags[key]],
+        "flags": [
+            {"key": key, "label": label, "glyph": glyph, "count": flags[key]}
+            for key, (label, glyph) in FLAGS.items()
+            if flags[key]
+        ],
         "lanes": lanes,
         "spans": _table.pack(_spans(columns, line, lane_of, zero)),
     }

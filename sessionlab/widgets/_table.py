@@ -1,15 +1,17 @@
-"""Anything with ``__arrow_c_stream__`` goes in; checked Arrow columns, and the compact columns JavaScript reads, come out."""
+"""Anything with ``__arrow_c_stream__`` goes in; checked columns, and the compact ones JavaScript reads, come out."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from sessionlab.errors import MissingColumns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 BIG = pa.int64()
 REAL = pa.float64()

@@ -1,7 +1,9 @@
-"""What both timelines share as Jupyter widgets: one payload to the browser, and a picture that stays when it is saved."""
+"""A payload goes in; a Jupyter widget, and the still picture that stays when it is saved, come out."""
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 from typing import Any
 
@@ -11,7 +13,7 @@ import traitlets
 from sessionlab.widgets import _picture
 
 
-class Timeline(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget's base has no types
+class Timeline(anywidget.AnyWidget):
     """A drawing of one table; the browser gets text and numbers, and gives back what the reader selected.
 
     Attributes:
@@ -34,13 +36,19 @@ class Timeline(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget's base h
     def state(self) -> dict[str, Any]:
         """The traits a static page starts from."""
         inherited = set(anywidget.AnyWidget.class_trait_names())
-        own = [name for name in sorted(self.class_trait_names(sync=True)) if name not in inherited]
+        own = [name for name in sorted(self.class_trait_names(sync=True)) if name not in inherited and name[0] != "_"]
         return {name: getattr(self, name) for name in own}
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:  # noqa: ANN401 - IPython's
-        """The live widget, and beside it the still picture that a saved notebook shows without a kernel."""
+        """The live widget, and beside it the still picture that a saved notebook shows without a kernel.
+
+        The picture stands in an ``img``: it runs nothing there, so that notebooks that are not trusted show it, too.
+        """
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None
         data, metadata = bundle
-        return data | {"image/svg+xml": self.svg(), "text/plain": self.summary}, metadata
+        picture = base64.b64encode(self.svg().encode()).decode()
+        summary = html.escape(self.summary)
+        still = f'<img alt="{summary}" src="data:image/svg+xml;base64,{picture}" style="max-width: 100%">'
+        return data | {"text/html": still, "text/plain": self.summary}, metadata

@@ -8,26 +8,28 @@ EXCERPT_CHARACTERS = 240
 """Longest one-line text a timeline carries per entry; whole texts travel as details."""
 
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
-    "\U000e0000-\U000e007f]",
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]",
 )
-"""Characters that steer a terminal or the direction of text, or take no room: C0 and C1 controls (but tab and newline),
-line and paragraph separators, bidirectional marks, embeddings and isolates, joiners, tags, the byte order mark."""
+"""Characters that steer a terminal or the direction of text, or hide: C0 and C1 controls but tab and newline, line and
+paragraph separators, bidirectional marks, embeddings and isolates, zero-width space, tags, the byte order mark. Joiners
+stay: Persian and emoji need them."""
+
+_CONTROLS = {0: "NUL", 7: "BEL", 8: "BS", 12: "FF", 13: "CR", 27: "ESC", 127: "DEL"}
+"""Controls by the names people know; Unicode's own pictures of them are missing from too many fonts."""
 
 
-def _picture(found: re.Match[str]) -> str:
+def _named(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if code < 0x20:  # noqa: PLR2004 - Unicode's control pictures stand in the order of the controls
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"  # noqa: PLR2004 - DEL
+    return f"⟨{_CONTROLS.get(code, f'U+{code:04X}')}⟩"
 
 
 def visible(text: str) -> str:
-    """``text`` with every hidden or steering character replaced by a symbol; tabs and line ends stay.
+    """``text`` with every hidden or steering character replaced by its name; tabs and line ends stay.
 
-    An ANSI escape becomes ``␛[31m``, a right-to-left override ``⟨U+202E⟩``: seen, and without effect.
+    An ANSI escape becomes ``⟨ESC⟩[31m``, a right-to-left override ``⟨U+202E⟩``: seen, and without effect.
     """
-    return _HIDDEN.sub(_picture, text.replace("\r\n", "\n"))
+    return _HIDDEN.sub(_named, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
@@ -37,15 +39,14 @@ def one_line(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
 
 
 def tokens(count: int) -> str:
-    """A count of tokens to three figures: 950, 18.2k, 64k, 1.05M."""
-    for unit, size in (("M", 1_000_000), ("k", 1_000)):
-        # 999,950 would round to 1000k: from there on it is a million
-        if abs(count) >= size * 0.99995 or (unit == "k" and abs(count) >= size):
-            scaled = count / size
-            digits = 2 if abs(scaled) < 10 else 1 if abs(scaled) < 999.95 else 0  # noqa: PLR2004 - three figures
-            text = f"{scaled:.{digits}f}"
-            return (text.rstrip("0").rstrip(".") if "." in text else text) + unit
-    return str(count)
+    """A count of tokens, 0 or more, to three figures: 950, 18.2k, 64k, 1.05M."""
+    if count < 1_000:  # noqa: PLR2004 - the unit itself
+        return str(count)
+    # what rounds to 1000k is a million
+    scaled, unit = (count / 1_000, "k") if count < 999_500 else (count / 1_000_000, "M")  # noqa: PLR2004 - see above
+    digits = 2 if scaled < 9.995 else 1 if scaled < 99.95 else 0  # noqa: PLR2004 - three figures, also after rounding
+    text = f"{scaled:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if digits else text) + unit
 
 
 def window_use(context: int | None, window: int | None) -> str | None:

@@ -1,5 +1,8 @@
 // Draws the payload of sessionlab/widgets/_spans.py: a lane per agent, its entries as marks. All figures come with it.
 
+const AGENT_GLYPHS = { running: "▸", blocked: "‖", done: "✓", failed: "✕" };
+const INSTANTS = new Set(["message", "rewrite", "limit"]);
+
 function render({ model, el }) {
   const data = JSON.parse(model.get("payload"));
   const stop = new AbortController();
@@ -51,7 +54,7 @@ function render({ model, el }) {
     ),
   );
   const flagKeys = data.flags.map((flag) =>
-    legendKey({ ...flag, pressed: false, title: "Show these, dim the others" }, h("span", { class: "sl-glyph" }, STATUS_GLYPHS[flag.key]), (on) => {
+    legendKey({ ...flag, pressed: false, title: "Show these, dim the others" }, h("span", { class: "sl-glyph" }, flag.glyph), (on) => {
       on ? state.only.add(flag.key) : state.only.delete(flag.key);
       redraw();
     }),
@@ -76,7 +79,8 @@ function render({ model, el }) {
       zoomButtons(viewport),
     ),
     notices(data.notices) ?? "",
-    h("div", { class: "sl-legend", role: "group", "aria-label": "Kinds of entries" }, kindKeys, flagKeys.length ? h("span", { class: "sl-divider" }) : null, flagKeys),
+    h("div", { class: "sl-legend", role: "group", "aria-label": "Kinds of entries shown" }, kindKeys),
+    flagKeys.length ? h("div", { class: "sl-legend sl-highlights", role: "group", "aria-label": "Highlight" }, h("span", { class: "sl-legend-title" }, "highlight"), flagKeys) : "",
     h("div", { class: "sl-body" }, chart, details.element),
     h("p", { class: "sl-keys", "aria-hidden": "true" }, "← → entries   ↑ ↓ agents   Enter details   + − 0 zoom   Ctrl + wheel zoom   drag to move"),
   );
@@ -86,7 +90,7 @@ function render({ model, el }) {
   lanesBox.append(...laneElements);
 
   function laneElement(lane, place) {
-    const told = [lane.origin, lane.status && `${AGENT_GLYPHS[lane.status] ?? ""} ${lane.status}`.trim(), lane.count];
+    const told = [lane.origin, lane.status && `${AGENT_GLYPHS[lane.status] ?? ""} ${lane.status}`.trim(), lane.session];
     return h(
       "div",
       { class: `sl-lane${lane.entries ? "" : " sl-lane-empty"}`, "data-lane": place, "data-status": lane.status },
@@ -102,7 +106,7 @@ function render({ model, el }) {
           },
         },
         h("span", { class: "sl-lane-name" }, lane.depth ? h("span", { class: "sl-branch", "aria-hidden": "true" }, "└ ") : null, recorded(lane.label)),
-        h("span", { class: "sl-lane-told" }, recorded(told.filter(Boolean).join(" · ")), lane.session && recorded(` · ${lane.session}`)),
+        h("span", { class: "sl-lane-told" }, recorded(told.filter(Boolean).join(" · ")), h("span", { title: lane.count }, lane.entries.toLocaleString("en-US"))),
       ),
       lane.entries ? null : h("div", { class: "sl-lane-note" }, recorded(lane.note)),
     );
@@ -130,9 +134,14 @@ function render({ model, el }) {
   }
 
   // --- what is under the pointer, and what it says ------------------------------------------------------------
+  /** Moments have no status unless one is recorded; work that tells none has an unknown one. */
+  function statusOf(i) {
+    return spans.status[i] ?? (INSTANTS.has(spans.kind[i]) ? null : "status unknown");
+  }
+
   function sentence(i) {
     const lane = data.lanes[spans.lane[i]];
-    const parts = [marks.get(spans.kind[i]).label, spans.name[i], spans.forced[i] && "forced", spans.status[i] ?? "status unknown",
+    const parts = [marks.get(spans.kind[i]).label, spans.name[i], spans.forced[i] && "forced", statusOf(i),
       spans.length[i], spans.use[i], `of ${lane.label}`];
     return parts.filter(Boolean).join(", ");
   }
@@ -142,7 +151,7 @@ function render({ model, el }) {
     const picture = swatch((context) => drawMark(context, mark, LOUD.has(mark.shape) ? 5 : 1, 2, LOUD.has(mark.shape) ? 7 : 18, 10, theme(frame), { forced: spans.forced[i], status: spans.status[i] }));
     picture.redraw();
     const facts = [
-      spans.forced[i] ? "forced" : null, spans.status[i] ?? "status unknown", spans.reason[i], spans.length[i] ?? (Number.isNaN(state.plan.end[i]) ? "end not told" : null),
+      spans.forced[i] ? "forced" : null, statusOf(i), spans.reason[i], spans.length[i] ?? (Number.isNaN(state.plan.end[i]) && !INSTANTS.has(spans.kind[i]) ? "end not told" : null),
     ].filter(Boolean).join(" · ");
     return [
       h("div", { class: "sl-tip-head" }, picture, h("b", {}, mark.label), spans.name[i] && recorded(spans.name[i])),
@@ -167,14 +176,14 @@ function render({ model, el }) {
     const mark = isAgent ? null : marks.get(spans.kind[i]);
     const order = spans.begin_order[i];
     details.open({
-      title: [h("b", {}, isAgent ? "agent" : mark.label), recorded(spans.name[i] ?? ""), spans.forced[i] ? h("span", { class: "sl-badge" }, "forced") : ""],
+      title: [h("b", {}, isAgent ? "agent" : mark.label), " ", recorded(spans.name[i] ?? ""), " ", spans.forced[i] ? h("span", { class: "sl-badge" }, "forced") : ""],
       facts: [
-        ["status", [spans.status[i] ?? "unknown", spans.reason[i]].filter(Boolean).join(": ")],
+        ["status", [statusOf(i), spans.reason[i]].filter(Boolean).join(": ")],
         ["agent", isAgent ? lane.agent : lane.label],
         ["origin", [lane.origin, lane.parent !== undefined && `from ${data.lanes[lane.parent].label}`].filter(Boolean).join(" ")],
         ["entries", isAgent ? lane.count : null],
         ["asked for by", spans.caller[i]],
-        ["forced", spans.forced[i] ? "yes: the harness, not the agent, asked for this call" : null],
+        ["forced", spans.forced[i] ? "yes: the model had to call the one tool offered" : null],
         ["place", spans.place[i]],
         ["run, turn", [spans.run[i], spans.turn[i]].some((n) => n !== null) ? [spans.run[i] ?? "–", spans.turn[i] ?? "–"].join(", ") : null],
         ["time", instant(spans.begin_at[i], spans.end_at[i]) ?? (axes.has("elapsed") ? null : "not told")],
@@ -290,6 +299,7 @@ function render({ model, el }) {
   scroll.addEventListener("click", (event) => {
     if (event.target.closest("button") || scroll.classList.contains("sl-dragging")) return;
     const { hits } = drawing.under(event);
+    tip.hide();
     if (hits.length) select(spans.span_id[hits[0]]);
   });
   scroll.addEventListener("scroll", () => redraw());
@@ -307,7 +317,5 @@ function render({ model, el }) {
   showSelected();
   return cleanup;
 }
-
-const AGENT_GLYPHS = { running: "▸", blocked: "‖", done: "✓", failed: "✕" };
 
 export default { render };

@@ -55,7 +55,7 @@ class AgentTimeline(Timeline):
         first = self.axes[0] if axis is None else axis
         super().__init__(payload=encode(payload), axis=first, height=height)
 
-    @traitlets.validate("axis")  # type: ignore[untyped-decorator]  # traitlets' decorators have no types
+    @traitlets.validate("axis")
     def _known_axis(self, proposal: dict[str, Any]) -> str:
         """Refuse an axis on which an entry would have no place."""
         axis: str = proposal["value"]

@@ -6,11 +6,14 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sessionlab.widgets import _source
 from sessionlab.widgets._timeline import Timeline
 from sessionlab.widgets._words import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Section = Timeline | tuple[str, Timeline] | str
 """A widget, a widget under a heading, or a paragraph of plain text."""

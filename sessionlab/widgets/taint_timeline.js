@@ -262,7 +262,7 @@ function render({ model, el }) {
   function openPanel(i) {
     const isMessage = rows.kind[i] === "message";
     details.open({
-      title: [h("b", {}, isMessage ? `message ${rows.position[i] ?? ""}` : rows.kind[i]), isMessage ? recorded(rows.role[i] ?? "") : ""],
+      title: [h("b", {}, isMessage ? `message ${rows.position[i] ?? ""}` : rows.kind[i]), " ", isMessage ? recorded(rows.role[i] ?? "") : ""],
       facts: [
         ["taint", isMessage ? `${states.get(rows.state[i]).label}. ${states.get(rows.state[i]).meaning}` : rows.told[i]],
         ["covered by", !isMessage ? null : rows.covered_by_seq[i] === null ? "no checkpoint" : `checkpoint in entry ${rows.covered_by_seq[i]}`],
@@ -354,6 +354,7 @@ function render({ model, el }) {
   canvas.addEventListener("pointerleave", () => tip.hide());
   canvas.addEventListener("click", (event) => {
     const i = rowAt(event);
+    tip.hide();
     if (i >= 0 && !canvas.classList.contains("sl-dragging")) select(i);
   });
   steer(canvas, viewport, () => canvas.getBoundingClientRect().left + GUTTER, stop.signal);

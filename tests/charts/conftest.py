@@ -1,4 +1,4 @@
-"""Small tables for every chart, with no value twice, and ways to read a chart back: its rows, its words, its picture."""
+"""Small tables for every chart, with no value twice, and a way to read a chart back: its rows, its words, its spec."""
 
 from __future__ import annotations
 
@@ -81,18 +81,19 @@ TABLES: dict[str, pl.DataFrame] = {
     ),
     "run_quality": pl.DataFrame(
         [
-            (date(2026, 3, 2), 10, 100, 5, 0.05, 2, 1),
-            (date(2026, 3, 3), 6, 60, 21, 0.35, 1, 3),
-            (date(2026, 3, 5), 4, 0, 0, None, 0, None),
-            (None, 8, 40, 4, 0.1, 3, 0),
+            (date(2026, 3, 2), 10, 100, 5, 0.05, 2, 0.2, 1),
+            (date(2026, 3, 3), 6, 60, 21, 0.35, 1, 0.2, 3),
+            (date(2026, 3, 5), 4, 0, 0, None, 0, None, None),
+            (None, 8, 40, 4, 0.1, 3, 0.375, 0),
         ],
         schema={
             "day": pl.Date,
             "runs": pl.Int64,
             "tool_calls": pl.Int64,
             "tool_errors": pl.Int64,
-            "error_rate": pl.Float64,
-            "failed_endings": pl.Int64,
+            "tool_error_rate": pl.Float64,
+            "ended_on_failed_call": pl.Int64,
+            "ended_on_failed_call_rate": pl.Float64,
             "cut_short": pl.Int64,
         },
         orient="row",
@@ -116,6 +117,7 @@ class Read:
     """What a finished chart says, without regard to how it is laid out."""
 
     def __init__(self, chart: Any) -> None:
+        """Holds the spec of the chart."""
         self.spec: dict[str, Any] = chart.to_dict()
 
     @property

@@ -76,7 +76,7 @@ def test_one_day_has_room_around_it() -> None:
     known = dated(pl.DataFrame({"day": [date(2026, 3, 11)]}), 120)
     assert known is not None
     labels = known[1].axis().to_dict()["axis"]["values"]
-    assert [(label["month"], label["date"], label["hours"]) for label in labels] == [(3, n, 12) for n in range(7, 17)]
+    assert [(label["month"], label["date"], label["hours"]) for label in labels] == [(3, n, 12) for n in range(6, 16)]
 
 
 def test_stacked_amounts_stand_on_those_before() -> None:

@@ -1,6 +1,7 @@
 """Every chart's Vega-Lite spec stands as JSON beside the tests, data included, and is compared as a structure.
 
-Run the tests with ``SESSIONLAB_WRITE_SNAPSHOTS=1`` to write the files anew, then look at what changed before keeping it.
+Run the tests with ``SESSIONLAB_WRITE_SNAPSHOTS=1`` to write the files anew, then look at what changed before keeping
+it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 def settled(node: Any, inlined: dict[str, Any]) -> Any:
-    """The spec without what no reader sees: names of data sets and views, the schema's version, a float's last digits."""
+    """The spec without what no reader sees: names of data sets, the schema's version, the last digits of floats."""
     if isinstance(node, dict):
         if node.keys() == {"name"} and node["name"] in inlined:
             return {"values": settled(inlined[node["name"]], inlined)}

@@ -81,7 +81,7 @@ def _prepared(case: Path) -> duckdb.DuckDBPyConnection:
         zone = told.get("tz") or zone
         price_at = datetime.fromisoformat(told["price_at"]) if told.get("price_at") else None
     views.settings(con, now=clock.replace(tzinfo=None), tz=zone, price_at=price_at)
-    specs = ", ".join(f'"{c.name}" {c.type}' for c in columns(TABLES["prices"])[1:])
+    specs = ", ".join(f'"{c.name}" {c.type}' for c in columns(TABLES["prices"]))
     con.execute(f"CREATE TABLE prices ({specs})")
     if (case / "prices.csv").exists():
         _fill(con, "prices", "prices", case / "prices.csv")

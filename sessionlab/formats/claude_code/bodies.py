@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 from msgspec import Raw
 
 from sessionlab.formats._values import compact, detail
 from sessionlab.formats.claude_code.decoding import text_of, value_of
-from sessionlab.formats.claude_code.records import ABSENT, REST, Message, Part
+from sessionlab.formats.claude_code.records import REST, Line, Message, Part
 from sessionlab.formats.claude_code.state import Transcript
 from sessionlab.tables import Block, Pool
 
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def body(t: Transcript, message: Message, size: int, extras: Iterable[tuple[str, Raw]]) -> int:
+def body(t: Transcript, message: Message, size: int | None, line: Line | None = None) -> int:
     """Give out the body of the current record's message; its index in the `message` pool.
 
-    The index is counted with or without bodies, so that references are the same. ``extras`` are members of the line
-    that belong to what was said (`toolUseResult`, `planContent`) and become blocks of kind `extra`.
+    The index is counted with or without bodies, so that references are the same. Members of the ``line``
+    that belong to what was said (`toolUseResult`, `planContent`, `mcpMeta`) become blocks of kind `extra`.
     """
     ix = t.messages
     t.messages += 1
     if not t.bodies:
         return ix
     session_id, number = t.session.session_id, t.number
-    t.out.append(Pool(session_id=session_id, line=number, pool="message", ix=ix, role=message.role, body_bytes=size))
+    t.out.append(
+        Pool(
+            session_id=session_id,
+            line=number,
+            pool="message",
+            ix=ix,
+            role=message.role,
+            body_bytes=size,
+        )
+    )
     content = message.content
     count = 0
     if isinstance(content, str):
@@ -39,8 +46,8 @@ def body(t: Transcript, message: Message, size: int, extras: Iterable[tuple[str,
         for part in content:
             t.out.append(_block(session_id, number, ix, count, part))
             count += 1
-    for name, raw in extras:
-        if raw and value_of(raw) is not None:
+    for name, extra in _extras(line):
+        if value_of(extra) is not None:
             t.out.append(
                 Block(
                     session_id=session_id,
@@ -50,11 +57,17 @@ def body(t: Transcript, message: Message, size: int, extras: Iterable[tuple[str,
                     block=count,
                     kind="extra",
                     name=name,
-                    text=text_of(raw),
+                    text=text_of(extra),
                 )
             )
             count += 1
     return ix
+
+
+def _extras(line: Line | None) -> tuple[tuple[str, Raw], ...]:
+    if line is None:
+        return ()
+    return (("toolUseResult", line.tool_use_result), ("planContent", line.plan_content), ("mcpMeta", line.mcp_meta))
 
 
 def _block(session_id: str, line: int, ix: int, block: int, part: Part) -> Block:
@@ -107,7 +120,7 @@ def _whole(part: Part) -> str:
     members: dict[str, object] = {}
     for found in msgspec.structs.fields(part):
         value = getattr(part, found.name)
-        if value is None or value is ABSENT or found.encode_name == REST:
+        if value is None or (isinstance(value, Raw) and not value) or found.encode_name == REST:
             continue
         members[found.encode_name] = value
     return compact({**members, **(part.rest or {})})

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from sessionlab.formats.claude_code.decoding import lenient, text_of
-from sessionlab.formats.claude_code.records import Part, Result, SpawnInput
+from sessionlab.formats.claude_code.decoding import UNREADABLE, lenient, text_of
+from sessionlab.formats.claude_code.records import Part, Result, SpawnInput, TextPart
 from sessionlab.formats.claude_code.state import AgentState, Run, Transcript
 from sessionlab.tables import ToolCall
 
@@ -34,6 +34,7 @@ DENIED_BY_POLICY = re.compile(
 )
 INTERRUPTED = ("[Request interrupted by user", "Interrupted by user")
 _EXIT = re.compile(r"^(?:Error: )?Exit code (-?\d{1,10})\b")
+_texts = msgspec.json.Decoder(list[TextPart])
 _spawn = msgspec.json.Decoder(SpawnInput)
 
 
@@ -74,11 +75,14 @@ def verdict(part: Part, result: Result | None) -> Verdict:
 
 def _said(part: Part) -> str:
     """What a result says, at its beginning: the string, or the first text of its parts."""
-    text = text_of(part.content) or ""
-    if text[:1] == "[" and bytes(part.content)[:1] == b"[":
-        texts = [item.get("text") for item in msgspec.json.decode(text) if isinstance(item, dict)]
-        return next((found for found in texts if isinstance(found, str)), "")
-    return text
+    raw = bytes(part.content)
+    if raw[:1] != b"[":
+        return text_of(part.content) or ""
+    try:
+        texts = _texts.decode(raw)
+    except UNREADABLE:
+        return ""
+    return next((item.text for item in texts if item.text is not None), "")
 
 
 def _first(text: str) -> str | None:
@@ -98,10 +102,11 @@ def duration_ms(result: Result | None) -> int | None:
 class Waiting:
     """A call whose result has not been met."""
 
-    __slots__ = ("agent", "columns", "name", "run", "spawn")
+    __slots__ = ("agent", "columns", "run", "spawn")
 
-    def __init__(self, agent: AgentState, name: str | None, columns: dict[str, Any], spawn: SpawnInput | None) -> None:
-        self.agent, self.name, self.columns, self.spawn, self.run = agent, name, columns, spawn, agent.run
+    def __init__(self, agent: AgentState, columns: dict[str, Any], spawn: SpawnInput | None, *, counted: bool) -> None:
+        self.agent, self.columns, self.spawn = agent, columns, spawn
+        self.run = agent.run if counted else None
 
 
 class Calls:
@@ -132,15 +137,15 @@ class Calls:
             "batch": agent.batch,
             "name": name,
             "caller": _caller(part),
-            "arguments": text_of_json(part) if t.bodies else None,
+            "arguments": arguments_of(part) if t.bodies else None,
             "external": True if name in FETCHERS else None,
             "called_at": t.at,
         }
         spawn = lenient(part.input, _spawn) if name in SPAWNERS else None
-        call = Waiting(agent, name, columns, spawn)
-        if agent.run is not None:
-            agent.run.calls += 1
-            agent.run.last_status = None
+        call = Waiting(agent, columns, spawn, counted=not t.is_copy)
+        if call.run is not None:
+            call.run.calls += 1
+            call.run.last_status = None
         if call_id is None:
             self._unanswered(call)
             return
@@ -203,7 +208,8 @@ class Calls:
             run.last_status = found.status
             run.errors += found.status == "failed"
             run.denied += found.status == "refused"
-        self.t.out.append(_row({**columns, **call.columns}, found))
+        columns.update(call.columns)
+        self.t.out.append(_row(columns, found))
 
     def _unanswered(self, call: Waiting) -> None:
         turn, now = call.columns["turn"], call.agent.turn
@@ -211,7 +217,7 @@ class Calls:
         self.t.out.append(ToolCall(**call.columns, status=status))
 
 
-def text_of_json(part: Part) -> str | None:
+def arguments_of(part: Part) -> str | None:
     """A call's arguments as JSON text."""
     return bytes(part.input).decode() if part.input else None
 
@@ -222,10 +228,7 @@ def _caller(part: Part) -> str:
 
 
 def _row(columns: dict[str, Any], found: Verdict) -> ToolCall:
-    return ToolCall(
-        **columns,
-        status=found.status,
-        refused_by=found.refused_by,
-        reason=found.reason,
-        exit_code=found.exit_code,
-    )
+    columns["status"] = found.status
+    if found is not OK:
+        columns.update(refused_by=found.refused_by, reason=found.reason, exit_code=found.exit_code)
+    return ToolCall(**columns)

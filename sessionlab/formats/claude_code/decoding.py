@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from sessionlab.columns import BIGINT_MAX
-from sessionlab.formats.claude_code.records import REST, Line, Message, TokenUsage
+from sessionlab.formats.claude_code.records import REST, Line, Message, TokenUsage, Whole
 
 Notes = list[tuple[str, str]]
 Members = dict[str, object]
@@ -30,6 +30,7 @@ encode = msgspec.json.Encoder(decimal_format="number").encode
 """JSON text of a value; numbers of any length are written as they were read."""
 decode_line: Callable[[bytes], Line] = msgspec.json.Decoder(Line).decode
 _decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
+_whole = msgspec.json.Decoder(Whole)
 _decode_usage: Callable[[bytes], TokenUsage] = msgspec.json.Decoder(TokenUsage).decode
 _decode_members: Callable[[bytes], dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw]).decode
 _decode_items: Callable[[bytes], list[Raw]] = msgspec.json.Decoder(list[Raw]).decode
@@ -166,6 +167,14 @@ def line_of(text: bytes, notes: Notes) -> Line | None:
 def message_of(raw: Raw, notes: Notes) -> Message | None:
     """The message of a chat line; None when there is none or it is no object."""
     return _strict_or_tolerant(raw, Message, _decode_message, notes)
+
+
+def message_bytes(text: bytes) -> int | None:
+    """How long the message of a line is, as it stands in the file."""
+    try:
+        return len(memoryview(_whole.decode(text).message)) or None
+    except UNREADABLE:
+        return None
 
 
 def usage_of(raw: Raw, notes: Notes) -> TokenUsage | None:

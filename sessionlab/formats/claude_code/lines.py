@@ -21,17 +21,19 @@ class Records:
 
     Iterating yields ``(record, notes)`` pairs; ``notes`` says what was changed to read it (None when nothing was).
     ``problems`` holds the `Problem` rows of the bytes that gave no record; the reader empties it. ``torn`` is why the
-    file is not whole, in words, or None.
+    file is not whole, in words, or None. ``text`` is the line the record just given stands on.
     """
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
         self.problems: list[Problem] = []
         self.torn: str | None = None
+        self.text = b""
 
     def __iter__(self) -> Iterator[tuple[Line, Notes | None]]:
         """Yield each record in the order of the file."""
         for text in self._texts():
+            self.text = text
             try:
                 if b"\0" not in text and (text.isascii() or text.decode()):
                     yield decode_line(text), None
@@ -42,18 +44,19 @@ class Records:
 
     def _mended(self, text: bytes) -> Iterator[tuple[Line, Notes]]:
         lines, notes = self.lines, Notes()
-        if b"\0" in text:
-            notes.append(("nul_bytes", f"{text.count(0)} NUL bytes left out"))
+        nuls = text.count(0)
+        if nuls:
+            notes.append(("nul_bytes", f"{nuls} NUL bytes left out"))
             text = text.replace(b"\0", b"")
         bare = text.strip()
         record = line_of(bare, notes) if bare.isascii() or _is_utf8(bare) else None
         if record is not None:
+            self.text = bare
             yield record, notes
             return
         if not bare:
             if notes:
-                self._note(notes)
-                lines.fate = "problem"
+                self.problems.append(lines.problem("nul_bytes", f"{nuls} NUL bytes and nothing else"))
             else:
                 lines.fate = "blank"
             return
@@ -66,20 +69,27 @@ class Records:
         notes += found.notes
         if len(found.objects) > 1:
             notes.append(("glued_records", f"{len(found.objects)} records on one line"))
-        for index, whole in enumerate(found.objects):
-            mine = notes if index == 0 else Notes()
+        read = 0
+        for whole in found.objects:
+            mine = notes if read == 0 else Notes()
             record = line_of(whole, mine)
-            if record is not None:
-                yield record, mine
-        if not found.objects:
+            if record is None:
+                self.problems.append(
+                    self.lines.problem("unreadable_record", "a record is nested too deeply to be read")
+                )
+                continue
+            read += 1
+            self.text = whole
+            yield record, mine
+        if read == 0:
             self._note(notes)
-        self._lose(decoded, found.others, found.lost, whole=not found.objects)
+        self._lose(decoded, found.others, found.lost, unread=read == 0)
 
     def _note(self, notes: Notes) -> None:
         for kind, words in notes:
             self.problems.append(self.lines.problem(kind, words, severity="note"))
 
-    def _lose(self, text: str, others: list[str], lost: list[tuple[int, int]], *, whole: bool) -> None:
+    def _lose(self, text: str, others: list[str], lost: list[tuple[int, int]], *, unread: bool) -> None:
         lines = self.lines
         for value in others:
             words = f"a record is a JSON object; this is {value[:_SHOWN]}"
@@ -89,7 +99,7 @@ class Records:
             kind = "torn_tail" if tail and end == len(text) else "torn_line"
             words = f"no whole record in {end - start} characters: {text[start : min(end, start + _SHOWN)]}"
             self.problems.append(lines.problem(kind, words))
-        if not whole:
+        if not unread:
             lines.fate = "read"
         if others or lost:
             self.torn = self.torn or f"line {lines.number} is not a whole record"
@@ -130,8 +140,9 @@ class Records:
                     kept = piece[1:]
                 else:
                     kept += b"\n" + piece
+            assert kept is not None
             if little:
-                ended = len(kept) % 2 == 0 and kept[-2:] in _LITTLE_ENDS  # type: ignore[arg-type, index]
+                ended = len(kept) % 2 == 0 and kept[-2:] in _LITTLE_ENDS
             else:
                 ended = len(kept) % 2 == 1 and kept[-1:] == b"\0"
             if ended:

@@ -10,11 +10,11 @@ import msgspec
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.bodies import CALLS, body
 from sessionlab.formats.claude_code.calls import Calls, duration_ms
-from sessionlab.formats.claude_code.decoding import Notes, lenient, message_of, text_of, value_of
+from sessionlab.formats.claude_code.decoding import NULL, Notes, lenient, message_bytes, text_of, value_of
 from sessionlab.formats.claude_code.outcomes import begin, outcome
-from sessionlab.formats.claude_code.records import ABSENT, Line, Message, Origin, Result
+from sessionlab.formats.claude_code.records import Line, Message, Origin, Part, Result
 from sessionlab.formats.claude_code.state import Transcript
-from sessionlab.formats.claude_code.usage import charge, context, subagent_total
+from sessionlab.formats.claude_code.usage import Charged, characters, charge, subagent_total
 from sessionlab.tables import Entry
 
 SYNTHETIC = "<synthetic>"
@@ -69,28 +69,29 @@ _NAME_CHARACTERS = 200
 
 def user(t: Transcript, calls: Calls, line: Line, notes: Notes) -> None:
     """A `user` line: a prompt, a tool's result, or what the recorder put there."""
-    message = message_of(line.message, notes)
+    message = line.message
     if message is None:
-        t.entry("message", "user", role="user", detail=_details(line, None, unread=value_of(line.message)))
+        t.entry("message", "user", role="user", detail=_details(line, None))
         return
     content = message.content
     if isinstance(content, list):
         for index, part in enumerate(content):
             if part.type == "tool_result":
-                _tool_result(t, calls, line, message, index, notes)
+                _tool_result(t, calls, line, message, notes, parts=content, first=index)
                 return
     _said(t, line, message)
 
 
-def _tool_result(t: Transcript, calls: Calls, line: Line, message: Message, first: int, notes: Notes) -> None:
+def _tool_result(
+    t: Transcript, calls: Calls, line: Line, message: Message, notes: Notes, *, parts: list[Part], first: int
+) -> None:
+    part = parts[first]
     result = lenient(line.tool_use_result, _result)
-    ix = body(t, message, len(bytes(line.message)) if t.bodies else 0, _extras(line))
-    content = message.content
-    assert isinstance(content, list)
-    found, call = calls.answered(content[first], first, ix, result)
-    for index in range(first + 1, len(content)):
-        if content[index].type == "tool_result":
-            calls.answered(content[index], index, ix, None)
+    ix = body(t, message, message_bytes(t.source) if t.bodies else None, line)
+    found, call = calls.answered(part, first, ix, result)
+    for index in range(first + 1, len(parts)):
+        if parts[index].type == "tool_result":
+            calls.answered(parts[index], index, ix, None)
     agent = t.agent
     t.out.append(
         Entry(
@@ -110,8 +111,8 @@ def _tool_result(t: Transcript, calls: Calls, line: Line, message: Message, firs
             duration_ms=duration_ms(result),
             role=message.role,
             voice="tool",
-            name=call.name if call is not None else None,
-            call_id=content[first].tool_use_id,
+            name=call.columns["name"] if call is not None else None,
+            call_id=part.tool_use_id,
             message_ix=ix,
             status=found.status,
             reason=found.reason,
@@ -121,11 +122,11 @@ def _tool_result(t: Transcript, calls: Calls, line: Line, message: Message, firs
     )
     if result is not None and (result.agent_id is not None or result.total_tokens is not None):
         spawn = call.spawn if call is not None else None
-        agent_id = result.agent_id or f"call-{content[first].tool_use_id}"
+        agent_id = result.agent_id or f"call-{part.tool_use_id}"
         t.agent_of(
             agent_id,
             parent_agent_id=agent.agent_id,
-            spawn_call_id=content[first].tool_use_id,
+            spawn_call_id=part.tool_use_id,
             depth=agent.row.depth + 1 if agent.row.depth is not None else None,
             profile_id=spawn.subagent_type if spawn is not None else None,
             profile=spawn.description if spawn is not None else result.description,
@@ -150,10 +151,11 @@ def _said(t: Transcript, line: Line, message: Message) -> None:
         kind = "command"
     if line.is_compact_summary:
         purpose = "compaction"
-    if speech.voice == "person" and speech.sort in ("said", "prompt_command") and agent.row.origin == "root":
+    asked = speech.voice == "person" and speech.sort in ("said", "prompt_command")
+    if asked and agent.row.origin == "root" and not t.is_copy:
         begin(t)
     interrupted = speech.sort == "interruption"
-    ix = body(t, message, len(bytes(line.message)) if t.bodies else 0, _extras(line))
+    ix = body(t, message, message_bytes(t.source) if t.bodies else None, line)
     t.entry(
         kind,
         "user",
@@ -203,11 +205,11 @@ def _found(pattern: re.Pattern[str], text: str) -> str | None:
     return match.group(1)[:_NAME_CHARACTERS] if match else None
 
 
-def assistant(t: Transcript, calls: Calls, line: Line, notes: Notes) -> None:
+def assistant(t: Transcript, calls: Calls, line: Line) -> None:
     """An `assistant` line: one or more parts of a reply, with the reply's usage; or the recorder in its place."""
-    message = message_of(line.message, notes)
+    message = line.message
     if message is None:
-        t.entry("message", "assistant", role="assistant", detail=_details(line, None, unread=value_of(line.message)))
+        t.entry("message", "assistant", role="assistant", detail=_details(line, None))
         return
     if message.model == SYNTHETIC:
         _synthetic(t, line, message)
@@ -218,24 +220,19 @@ def assistant(t: Transcript, calls: Calls, line: Line, notes: Notes) -> None:
         agent.model, agent.effort = model, line.effort or agent.effort
         t.configured()
     turn = _turn(t, message)
-    ix = body(t, message, len(bytes(line.message)) if t.bodies else 0, ())
+    ix = body(t, message, message_bytes(t.source) if t.bodies else None)
     content = message.content
-    characters = 0
     if isinstance(content, list):
         ordinal = 0
-        for part in content:
-            if part.type in CALLS:
-                characters += len(memoryview(part.input)) if part.input else 0
+        for block, part in enumerate(content):
+            kind = part.type
+            if kind in {"text", "thinking"}:
+                continue
+            if kind in CALLS:
                 calls.called(part, ordinal, charge_id, turn)
                 ordinal += 1
-            elif part.type == "text":
-                characters += len(memoryview(part.text)) - 2
-            elif part.type == "thinking":
-                characters += max(len(memoryview(part.thinking)) - 2, 0)
-            elif part.type.endswith("_tool_result"):
-                calls.answered(part, content.index(part), ix, None)
-    elif content is not None:
-        characters = len(content)
+            elif kind.endswith("_tool_result"):
+                calls.answered(part, block, ix, None)
     if agent.run is not None:
         agent.run.failed = False
         agent.run.stop_reason = message.stop_reason
@@ -264,19 +261,10 @@ def assistant(t: Transcript, calls: Calls, line: Line, notes: Notes) -> None:
         )
     )
     if usage is not None:
-        charge(
-            t,
-            agent,
-            line,
-            charge_id,
-            model,
-            usage,
-            stopped=message.stop_reason is not None,
-            characters=characters,
-            recorded_in="message",
-            turn=turn,
-            request_id=line.request_id,
-        )
+        stopped = message.stop_reason is not None
+        size = 0 if stopped else characters(message)
+        told = Charged(charge_id, line.request_id, model, usage, stopped, size, "message", line.cost_usd, turn)
+        charge(t, agent, told)
 
 
 def _turn(t: Transcript, message: Message) -> int | None:
@@ -289,14 +277,13 @@ def _turn(t: Transcript, message: Message) -> int | None:
     if agent.purpose == "compaction":
         return None
     usage = message.usage
-    size = (
-        context(usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens)
-        if usage is not None
-        else None
-    )
+    size = 0
+    if usage is not None:
+        size = (usage.input_tokens or 0) + (usage.cache_read_input_tokens or 0)
+        size += usage.cache_creation_input_tokens or 0
     if message.id is not None:
         known = agent.turns.get(message.id)
-        if known is not None and (not size or not known[1] or size == known[1]):
+        if known is not None and (size == known[1] or not size or not known[1]):
             return known[0]
     agent.turn = (agent.turn or 0) + 1
     if message.id is not None:
@@ -308,7 +295,7 @@ def _turn(t: Transcript, message: Message) -> int | None:
 
 def _synthetic(t: Transcript, line: Line, message: Message) -> None:
     failed = bool(line.is_api_error_message)
-    ix = body(t, message, len(bytes(line.message)) if t.bodies else 0, ())
+    ix = body(t, message, message_bytes(t.source) if t.bodies else None)
     texts = _texts(message)
     error = text_of(line.error) if line.error else None
     t.entry(
@@ -325,10 +312,6 @@ def _synthetic(t: Transcript, line: Line, message: Message) -> None:
         t.agent.run.failed = True
 
 
-def _extras(line: Line) -> tuple[tuple[str, msgspec.Raw], ...]:
-    return (("toolUseResult", line.tool_use_result), ("planContent", line.plan_content), ("mcpMeta", line.mcp_meta))
-
-
 def _rare(line: Line, message: Message) -> bool:
     """Whether an everyday line has members that only `detail` can hold."""
     return bool(
@@ -338,7 +321,7 @@ def _rare(line: Line, message: Message) -> bool:
         or line.attribution_mcp_server
         or line.agent_name
         or line.team_name
-        or message.context_management is not ABSENT
+        or (message.context_management and message.context_management != NULL)
     )
 
 

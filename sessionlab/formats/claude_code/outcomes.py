@@ -38,8 +38,11 @@ def stop_class(run: Run | None, *, interrupted: bool) -> StopClass:
 def outcome(t: Transcript, *, duration_ms: int | None = None, interrupted: bool = False) -> None:
     """The outcome of the agent's run as far as it has come.
 
+    A line that the file repeats (`is_copy`) ends nothing a second time, so it gives no row.
     Before the first prompt (a file that begins in the middle of a run) the counts are unknown, hence null.
     """
+    if t.is_copy:
+        return
     agent = t.agent
     run = agent.run
     ended = stop_class(run, interrupted=interrupted)

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from sessionlab.formats._values import detail, micros
+from sessionlab.formats.claude_code.additions import attachment, progress
+from sessionlab.formats.claude_code.bookkeeping import bookkeeping
 from sessionlab.formats.claude_code.calls import Calls
 from sessionlab.formats.claude_code.decoding import Notes, lenient
-from sessionlab.formats.claude_code.events import attachment, bookkeeping, progress, system
 from sessionlab.formats.claude_code.lines import Records
 from sessionlab.formats.claude_code.messages import assistant, user
 from sessionlab.formats.claude_code.records import Fork, Line
 from sessionlab.formats.claude_code.state import Transcript
+from sessionlab.formats.claude_code.system import system
 from sessionlab.formats.claude_code.usage import settle
 from sessionlab.formats.recording import Recording
 from sessionlab.tables import Row
 
 HELD_RECORDS = 1000
 """How many records may wait for the first one that names the session."""
-Held = tuple[Line, Notes | None, int, int, int]
+
+
+class Held(NamedTuple):
+    """A record that waits for the session's name."""
+
+    line: Line
+    notes: Notes | None
+    number: int
+    offset: int
+    length: int
+    text: bytes
+
 
 _fork = msgspec.json.Decoder(Fork)
 _SESSION_FILE = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(?:\.gz)?$")
@@ -45,18 +59,17 @@ def read(recording: Recording) -> Iterator[Row]:
     held: list[Held] | None = []
     out = t.out
     for line, notes in records:
-        here: Held = (line, notes, lines.number, lines.offset, lines.length)
-        if held is not None:
-            held.append(here)
-            t.main = line.session_id or line.session_id
+        t.number, t.offset, t.length, t.source = lines.number, lines.offset, lines.length, records.text
+        if held is None:
+            _take(t, calls, line, notes)
+        else:
+            held.append(Held(line, notes, t.number, t.offset, t.length, t.source if t.bodies else b""))
+            t.main = line.session_id or line.other_session_id
             if t.main is None and len(held) < HELD_RECORDS:
                 continue
             t.main = t.main or _named(recording.uri)
-            for one in held:
-                _take(t, calls, *one)
+            _take_held(t, calls, held)
             held = None
-        else:
-            _take(t, calls, *here)
         if records.problems:
             yield from records.problems
             records.problems.clear()
@@ -64,8 +77,7 @@ def read(recording: Recording) -> Iterator[Row]:
         out.clear()
     if held:
         t.main = _named(recording.uri)
-        for one in held:
-            _take(t, calls, *one)
+        _take_held(t, calls, held)
     yield from records.problems
     for session in t.sessions.values():
         for agent in session.agents.values():
@@ -85,21 +97,25 @@ def _named(uri: str) -> str | None:
     return match.group(1) if match else None
 
 
-def _take(t: Transcript, calls: Calls, line: Line, notes: Notes | None, number: int, offset: int, length: int) -> None:
+def _take_held(t: Transcript, calls: Calls, held: list[Held]) -> None:
+    for line, notes, number, offset, length, text in held:
+        t.number, t.offset, t.length, t.source = number, offset, length, text
+        _take(t, calls, line, notes)
+
+
+def _take(t: Transcript, calls: Calls, line: Line, notes: Notes | None) -> None:
     """The rows of one record."""
     stamp = line.timestamp
     at = micros(stamp)
-    noted: Notes = [] if notes is None else notes
+    noted = Notes() if notes is None else notes
     if at is None and stamp is not None:
         noted.append(("bad_time", f"timestamp {stamp[:40]!r} is no time with a zone; read as null"))
-    t.place(line, number, at)
+    t.place(line, at)
     kind = line.type
-    if kind == "assistant":
-        assistant(t, calls, line, noted)
-    elif kind == "user":
+    if kind == "assistant" or (kind is None and line.message is not None and line.message.usage is not None):
+        assistant(t, calls, line)
+    elif kind == "user" or (kind is None and line.message is not None and line.message.usage is None):
         user(t, calls, line, noted)
-    elif kind is None and line.message:
-        (assistant if b'"usage"' in bytes(line.message) else user)(t, calls, line, noted)
     else:
         _OTHERS.get(kind or "", bookkeeping)(t, line, noted)
     if line.forked_from:
@@ -107,4 +123,4 @@ def _take(t: Transcript, calls: Calls, line: Line, notes: Notes | None, number: 
         if fork is not None and fork.session_id is not None:
             t.forked(fork.session_id, detail(message_uuid=fork.message_uuid))
     if noted:
-        t.notes(noted, offset, length)
+        t.notes(noted)

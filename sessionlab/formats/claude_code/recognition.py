@@ -6,7 +6,7 @@ import codecs
 import json
 from collections.abc import Iterator
 
-from sessionlab.formats.claude_code.events import BOOKKEEPING
+from sessionlab.formats.claude_code.bookkeeping import BOOKKEEPING
 
 CHAT = frozenset({"user", "assistant", "system", "progress", "attachment"})
 STRANGE_LINES = 8

@@ -131,7 +131,7 @@ class Line(Strict, frozen=True, gc=False, rename="camel"):
     parent_uuid: str | None = None
     session_id: str | None = None
     timestamp: str | None = None
-    message: Raw = ABSENT
+    message: Message | None = None
     is_sidechain: bool | None = None
     agent_id: str | None = None
     request_id: str | None = None
@@ -143,7 +143,7 @@ class Line(Strict, frozen=True, gc=False, rename="camel"):
     is_compact_summary: bool | None = None
     is_api_error_message: bool | None = None
     logical_parent_uuid: str | None = None
-    session_id: str | None = field(default=None, name="session_id")
+    other_session_id: str | None = field(default=None, name="session_id")
     entrypoint: str | None = None
     user_type: str | None = None
     slug: str | None = None
@@ -214,6 +214,12 @@ class Line(Strict, frozen=True, gc=False, rename="camel"):
     rest: dict[str, Raw] | None = field(default=None, name=REST)
 
 
+class Whole(Lenient, frozen=True, gc=False):
+    """A line, read only for the text of its message."""
+
+    message: Raw = ABSENT
+
+
 class Result(Lenient, frozen=True, gc=False, rename="camel"):
     """`toolUseResult`, read only for what a column holds; the whole of it is a block of the entry's body."""
 
@@ -228,6 +234,12 @@ class Result(Lenient, frozen=True, gc=False, rename="camel"):
     total_tokens: Count | None = None
     total_tool_use_count: Count | None = None
     usage: Raw = ABSENT
+
+
+class TextPart(Lenient, frozen=True, gc=False):
+    """A part of a tool's result, read only for its text."""
+
+    text: str | None = None
 
 
 class SpawnInput(Lenient, frozen=True, gc=False):

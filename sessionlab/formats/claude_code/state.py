@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from sessionlab.columns import BIGINT_MAX
 from sessionlab.formats.claude_code.decoding import Notes
 from sessionlab.formats.claude_code.records import Line
 from sessionlab.formats.recording import Recording, digest63
@@ -52,15 +53,16 @@ class AgentState:
     """One agent of a session: where it stands in its work, and the configuration it was last seen under."""
 
     __slots__ = ("agent_id", "batch", "batch_charge", "branch", "cwd", "effort", "epoch", "mode", "model",
-                 "permission", "prompts", "reply", "row", "run", "turn", "turns", "version")  # fmt: skip
+                 "permission", "prompts", "purpose", "reply", "row", "run", "turn", "turns", "version")  # fmt: skip
 
     def __init__(self, row: Agent) -> None:
         self.row = row
         self.agent_id = row.agent_id
+        self.purpose = "compaction" if row.origin == "compaction" else "agent"
         self.prompts: int | None = None
         self.run: Run | None = None
         self.turn: int | None = None
-        self.turns: dict[str, tuple[int, int | None]] = {}
+        self.turns: dict[str, tuple[int, int]] = {}
         self.epoch = 0
         self.batch = -1
         self.batch_charge: str | None = None
@@ -73,11 +75,6 @@ class AgentState:
         self.effort: str | None = None
         self.mode: str | None = None
 
-    @property
-    def purpose(self) -> str:
-        """What its model calls are for."""
-        return "compaction" if self.row.origin == "compaction" else "agent"
-
 
 class SessionState:
     """One session the file tells of."""
@@ -88,8 +85,8 @@ class SessionState:
     def __init__(self, native_id: str | None, session_id: str) -> None:
         self.native_id, self.session_id = native_id, session_id
         self.agents: dict[str, AgentState] = {}
-        self.created_at: int | None = None
-        self.ended_at: int | None = None
+        self.created_at = BIGINT_MAX
+        self.ended_at = -BIGINT_MAX
         self.entries = 0
         self.titles: dict[str, str] = {}
         self.workspace: str | None = None
@@ -104,8 +101,8 @@ class Transcript:
     ``out`` is what the reader gives out and empties after each record.
     """
 
-    __slots__ = ("agent", "at", "bodies", "is_copy", "line", "linked", "main", "messages", "number", "out",
-                 "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source_id",
+    __slots__ = ("agent", "at", "bodies", "is_copy", "length", "linked", "main", "messages", "number", "offset", "out",
+                 "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source", "source_id",
                  "summaries", "texts")  # fmt: skip
 
     session: SessionState
@@ -114,6 +111,7 @@ class Transcript:
     def __init__(self, recording: Recording) -> None:
         self.bodies = recording.bodies
         self.source_id = recording.source_id
+        self.source = b""
         self.out: list[Row] = []
         self.seq = -1
         self.messages = 0
@@ -125,42 +123,48 @@ class Transcript:
         self.sides: dict[int, str] = {}
         self.linked: set[tuple[str, str, str]] = set()
         self.summaries: list[tuple[int, str]] = []
-        self.number = 0
+        self.number = self.offset = self.length = 0
         self.at: int | None = None
         self.record_id: int | None = None
         self.parent_id: int | None = None
         self.is_copy = False
 
-    def place(self, line: Line, number: int, at: int | None) -> None:
+    def place(self, line: Line, at: int | None) -> None:
         """Make ``line`` the current record: its sequence number, identity, session and agent."""
         self.seq += 1
-        self.number, self.at = number, at
+        self.at = at
         uuid, parent = line.uuid, line.parent_uuid or line.logical_parent_uuid
         last, last_id = self.previous
-        self.parent_id = None if parent is None else last_id if parent == last else digest63(parent)
+        self.parent_id = None if parent is None else last_id if parent == last else digest63(parent.encode())
         self.is_copy = False
         if uuid is None:
             self.record_id = None
         else:
-            self.record_id = digest63(uuid)
+            self.record_id = digest63(uuid.encode())
             self.previous = (uuid, self.record_id)
-            self.is_copy = self.record_id in self.seen
-            if not self.is_copy:
-                self.seen.add(self.record_id)
-        native = line.session_id or line.session_id or self.main
+            known = len(self.seen)
+            self.seen.add(self.record_id)
+            self.is_copy = len(self.seen) == known
+        native = line.session_id or line.other_session_id or self.main
         session = self.sessions.get(native)
         if session is None:
             session = self._begin(native)
         self.session = session
         session.entries += 1
         if at is not None:
-            if session.created_at is None or at < session.created_at:
-                session.created_at = at
-            if session.ended_at is None or at > session.ended_at:
-                session.ended_at = at
-        agent = session.agents.get(self._agent_id(line))
-        self.agent = agent if agent is not None else self.agent_of(self._agent_id(line))
-        if line.version is not None or line.permission_mode is not None:
+            session.ended_at = max(session.ended_at, at)
+            session.created_at = min(session.created_at, at)
+        agent_id = line.agent_id or (self._side(line) if line.is_sidechain else ROOT)
+        agent = session.agents.get(agent_id)
+        if agent is None:
+            agent = self.agent_of(agent_id)
+        self.agent = agent
+        if (
+            line.version != agent.version
+            or line.cwd != agent.cwd
+            or line.git_branch != agent.branch
+            or (line.permission_mode is not None and line.permission_mode != agent.permission)
+        ):
             self._configure(line)
 
     def _begin(self, native: str | None) -> SessionState:
@@ -188,11 +192,9 @@ class Transcript:
         """The session was forked from another one."""
         self._link("forked_from", self.session.session_id, f"{NAME}:{native_id}", detail)
 
-    def _agent_id(self, line: Line) -> str:
-        """The line's own agent; old side chains, which name none, are told apart by the line they begin with."""
-        if line.agent_id is not None:
-            return line.agent_id
-        if not line.is_sidechain or self.record_id is None:
+    def _side(self, line: Line) -> str:
+        """The agent of an old side chain, which names none: chains are told apart by the line they begin with."""
+        if self.record_id is None:
             return ROOT
         found = self.sides.get(self.parent_id or 0) or f"sidechain-{line.uuid}"
         self.sides[self.record_id] = found
@@ -219,24 +221,19 @@ class Transcript:
         return agent
 
     def _configure(self, line: Line) -> None:
-        """A `Config` row when the line was written under another version, folder, branch, mode or effort."""
-        agent = self.agent
-        version, cwd, branch = line.version, line.cwd, line.git_branch or None
-        if (
-            (version is None or version == agent.version)
-            and (cwd is None or cwd == agent.cwd)
-            and (branch is None or branch == agent.branch)
-            and (line.permission_mode is None or line.permission_mode == agent.permission)
-        ):
-            return
-        agent.version, agent.cwd = version or agent.version, cwd or agent.cwd
-        agent.branch, agent.permission = branch or agent.branch, line.permission_mode or agent.permission
-        session = self.session
-        session.workspace = session.workspace or cwd
+        """A `Config` row when the line names another version, folder, branch or permission mode than the last one."""
+        agent, session = self.agent, self.session
+        before = (agent.version, agent.cwd, agent.branch, agent.permission)
+        now = (line.version, line.cwd, line.git_branch, line.permission_mode)
+        agent.version, agent.cwd, agent.branch, agent.permission = (
+            old if new is None else new for old, new in zip(before, now, strict=True)
+        )
+        session.workspace = session.workspace or line.cwd
         session.surface = session.surface or line.entrypoint
-        session.version = session.version or version
+        session.version = session.version or line.version
         session.slug = session.slug or line.slug
-        self.configured()
+        if before != (agent.version, agent.cwd, agent.branch, agent.permission):
+            self.configured()
 
     def configured(self) -> None:
         """The agent's configuration as it is now in force."""
@@ -252,7 +249,7 @@ class Transcript:
                 effort=agent.effort,
                 permission_mode=agent.permission,
                 workspace=agent.cwd,
-                branch=agent.branch,
+                branch=agent.branch or None,
                 recorder_version=agent.version,
                 detail=f'{{"mode":{msgspec.json.encode(agent.mode).decode()}}}' if agent.mode else None,
             )
@@ -287,12 +284,16 @@ class Transcript:
         ix = self.texts
         self.texts += 1
         if self.bodies:
-            where = {"session_id": self.session.session_id, "line": self.number, "pool": "text", "ix": ix}
-            self.out.append(Pool(**where, body_bytes=len(text.encode())))
-            self.out.append(Block(**where, block=0, kind="extra", name=name, text=text))
+            session_id, line = self.session.session_id, self.number
+            self.out += [
+                Pool(session_id=session_id, line=line, pool="text", ix=ix, body_bytes=len(text.encode())),
+                Block(
+                    session_id=session_id, line=line, pool="text", ix=ix, block=0, kind="extra", name=name, text=text
+                ),
+            ]
         return ix
 
-    def notes(self, notes: Notes, offset: int, length: int) -> None:
+    def notes(self, notes: Notes) -> None:
         """`Problem` rows for what was changed to read the current record."""
         for kind, words in notes:
             self.out.append(
@@ -300,8 +301,8 @@ class Transcript:
                     session_id=self.session.session_id,
                     seq=self.seq,
                     line=self.number,
-                    byte_offset=offset,
-                    byte_length=length,
+                    byte_offset=self.offset,
+                    byte_length=self.length,
                     kind=kind,
                     severity="note",
                     detail=words,
@@ -318,8 +319,8 @@ class Transcript:
             native_id=session.native_id,
             part="log",
             title=titles.get("custom") or titles.get("ai") or summary,
-            created_at=session.created_at,
-            ended_at=session.ended_at,
+            created_at=session.created_at if session.created_at != BIGINT_MAX else None,
+            ended_at=session.ended_at if session.ended_at != -BIGINT_MAX else None,
             entries=session.entries,
             workspace=session.workspace,
             surface=session.surface,

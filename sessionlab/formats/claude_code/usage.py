@@ -7,11 +7,13 @@ the split leaves over, is priced as five minutes (rule 27). Null stays null (rul
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.decoding import Notes, usage_of
-from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Line, Result, TokenUsage
+from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Message, Result, ServerTools, TokenUsage
 from sessionlab.formats.claude_code.state import AgentState, Reply, Transcript, provider_of
 from sessionlab.tables import Usage
 
@@ -28,6 +30,8 @@ def cache_writes(total: int | None, split: CacheCreation | None) -> tuple[int | 
     if split is None:
         return total, None
     five, hour = split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens
+    if total is not None and five is not None and hour is not None and total == five + hour:
+        return five, hour
     if total is None and five is None and hour is None:
         return None, None
     return max(total or 0, (five or 0) + (hour or 0)) - (hour or 0), hour
@@ -39,21 +43,48 @@ def context(*parts: int | None) -> int | None:
     return sum(told) if told else None
 
 
-def charge(t: Transcript, agent: AgentState, line: Line, charge_id: str | None, model: str | None, usage: TokenUsage,
-           *, stopped: bool, characters: int, recorded_in: str, turn: int | None, request_id: str | None) -> None:  # fmt: skip
+def characters(message: Message) -> int:
+    """How much text a line holds of its reply, in bytes of JSON: what the output tokens are compared with."""
+    content = message.content
+    if content is None or isinstance(content, str):
+        return len(content or "")
+    size = 0
+    for part in content:
+        if part.type in {"text", "thinking"}:
+            size += max(len(memoryview(part.text)), len(memoryview(part.thinking)), 2) - 2
+        else:
+            size += len(memoryview(part.input))
+    return size
+
+
+class Charged(NamedTuple):
+    """One reply as one line tells of it: what it was charged for, and how much text the line holds of it."""
+
+    charge_id: str | None
+    request_id: str | None
+    model: str | None
+    usage: TokenUsage
+    stopped: bool
+    size: int
+    recorded_in: str
+    recorded_usd: float | None = None
+    turn: int | None = None
+
+
+def charge(t: Transcript, agent: AgentState, told: Charged) -> None:
     """Note the usage one line states of a reply; its rows are given out when the reply's last line is known.
 
     Only then is it told whether the figure is a lower bound: no line of the reply has a ``stop_reason``, and its text
     is longer than CHARACTERS_PER_TOKEN times the output tokens of the fullest line (rule 6).
     """
+    charge_id, request_id, model, usage, stopped, size, recorded_in, recorded_usd, turn = told
     reply = agent.reply
     if reply is None or charge_id is None or reply.charge_id != charge_id:
         settle(t, agent)
         reply = agent.reply = Reply(charge_id)
     written, hour = cache_writes(usage.cache_creation_input_tokens, usage.cache_creation)
-    tools = usage.server_tool_use
-    reasoning = usage.output_tokens_details
-    output = usage.output_tokens
+    tools, reasoning = usage.server_tool_use, usage.output_tokens_details
+    fresh, read, output, speed = (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.speed)
     row = Usage(
         session_id=t.session.session_id,
         seq=t.seq,
@@ -70,27 +101,26 @@ def charge(t: Transcript, agent: AgentState, line: Line, charge_id: str | None, 
         provider=provider_of(model),
         model=model,
         purpose=agent.purpose,
-        tier=usage.speed if usage.speed not in (None, "standard") else usage.service_tier or usage.speed,
-        uncached_input_tokens=usage.input_tokens,
-        cache_read_tokens=usage.cache_read_input_tokens,
+        tier=usage.service_tier or speed if speed is None or speed == "standard" else speed,
+        uncached_input_tokens=fresh,
+        cache_read_tokens=read,
         cache_write_tokens=written,
         cache_write_1h_tokens=hour,
         output_tokens=output,
-        reasoning_tokens=reasoning.thinking_tokens if reasoning is not None else None,
-        context_tokens=context(usage.input_tokens, usage.cache_read_input_tokens, written, hour),
-        web_searches=tools.web_search_requests if tools is not None else None,
-        recorded_usd=line.cost_usd,
-        detail=_rest(usage),
+        reasoning_tokens=None if reasoning is None else reasoning.thinking_tokens,
+        context_tokens=(fresh or 0) + (read or 0) + (written or 0) + (hour or 0) or context(fresh, read, written, hour),
+        web_searches=None if tools is None else tools.web_search_requests,
+        recorded_usd=recorded_usd,
+        detail=_rest(usage, tools),
     )
     reply.usage.append(row)
-    reply.characters += characters
+    reply.characters += size
     reply.stopped = reply.stopped or stopped
     if output is not None and output > reply.output:
         reply.output = output
-    if usage.iterations is not None and (
-        len(usage.iterations) > 1 or (usage.iterations[:1] and usage.iterations[0].type != "message")
-    ):
-        _attempts(row, model, usage.iterations, reply)
+    attempts = usage.iterations
+    if attempts and (len(attempts) > 1 or attempts[0].type != "message"):
+        _attempts(row, model, attempts, reply)
 
 
 def settle(t: Transcript, agent: AgentState) -> None:
@@ -183,11 +213,12 @@ def subagent_total(t: Transcript, agent_id: str, result: Result, notes: Notes) -
     )
 
 
-def _rest(usage: TokenUsage) -> str | None:
+def _rest(usage: TokenUsage, tools: ServerTools | None) -> str | None:
     """What no column holds; null for the usual line."""
-    tools = usage.server_tool_use
-    fetches = (tools.web_fetch_requests or None) if tools is not None else None
-    geo = usage.inference_geo if usage.inference_geo not in NOWHERE else None
+    geo = usage.inference_geo
+    if geo in NOWHERE:
+        geo = None
+    fetches = None if tools is None else tools.web_fetch_requests or None
     if fetches is None and geo is None and usage.rest is None:
         return None
     return detail(web_fetches=fetches, inference_geo=geo, rest=usage.rest)

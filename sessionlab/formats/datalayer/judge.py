@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from typing import Literal, cast
 
 import msgspec
 
@@ -211,10 +211,10 @@ def _records(found: list[str]) -> _Records:
 def _is_nested(payload: dict[str, object]) -> bool:
     """Whether something stands in it deep enough to be worth counting levels."""
     for value in payload.values():
-        form = type(value)
-        if form is dict or form is list:
-            for item in value.values() if form is dict else value:  # type: ignore[attr-defined]
-                if type(item) in _CONTAINERS:
+        if type(value) in _CONTAINERS:
+            members: Iterable[object] = value.values() if isinstance(value, dict) else cast("list[object]", value)
+            for member in members:
+                if type(member) in _CONTAINERS:
                     return True
     return False
 
@@ -280,15 +280,13 @@ def _arranged(records: _Records, *, teams: bool) -> tuple[TeamLine | None, list[
         raise _Stop(refusal("team_refusal", line=1))
     sections: list[Section] = []
     heads = records.heads[1:] if team else records.heads
-    ends = [start for start, _, _ in heads[1:]] + [len(records.entries)]
-    for n, ((start, number, head), end) in enumerate(zip(heads, ends, strict=True)):
-        if team is not None and n == 0 and start > 0:
-            raise _Stop(refusal("entry_without_seat", line=records.numbers[0]))
+    if records.entries and (not heads or heads[0][0] > 0):
+        raise _Stop(refusal("entry_without_seat", line=records.numbers[0]))
+    for n, (start, number, head) in enumerate(heads):
         if not isinstance(head, SessionLine) or (team is None and n > 0):
             raise _Stop(refusal("second_head", line=number))
+        end = heads[n + 1][0] if n + 1 < len(heads) else len(records.entries)
         sections.append(Section(head, number, records.entries[start:end], records.numbers[start:end]))
-    if not heads and records.entries:
-        raise _Stop(refusal("entry_without_seat", line=records.numbers[0]))
     return team, sections
 
 

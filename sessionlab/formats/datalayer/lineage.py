@@ -126,15 +126,19 @@ def _agree(told: Link, link: Link) -> bool:
 
 
 def seat_links(team: TeamLine, sections: list[Section]) -> list[Link]:
-    """What the team line claims: each seat's session sat in the team run; the run may itself come from another."""
+    """What the team line claims: each session of the file sat in the team run; the run may itself come from another.
+
+    A seat whose session is not in the file is told by its agent alone: no row here speaks for an absent session.
+    """
     run = team_id(team.execution_id)
     there = {section.head.uid for section in sections}
     rows = [
         Link(
             session_id=session_id(seat.session_uid), line=1, relation="seat_of", other_session_id=run,
-            detail=detail(seat=seat.id, position=n, in_file=seat.session_uid in there),
+            detail=detail(seat=seat.id, position=n),
         )
         for n, seat in enumerate(team.seats)
+        if seat.session_uid in there
     ]  # fmt: skip
     forked, imported = team.lineage.forked_from, team.lineage.imported_from
     if forked is not None:

@@ -268,7 +268,7 @@ def small(payload: Payload, kind: Kind) -> str | None:
         elif form is dict or form is list:
             if name in kind.nested and len(part := compact(value)) <= SMALL_BYTES:
                 kept[name] = msgspec.Raw(part.encode())
-        elif value is not None and held.get(name) is not form:
+        elif value is not None and (held.get(name) is not form or (form is int and big(value) is None)):  # type: ignore[arg-type]
             kept[name] = value
     return compact(kept) if kept else None
 

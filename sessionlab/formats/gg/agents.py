@@ -132,15 +132,11 @@ class AgentTable:
         self._tellings = 0
         self.states: dict[str, AgentState] = {}
 
-    def state(self, agent_id: str, seq: int) -> AgentState:
-        """The state of the agent an entry belongs to; a note the first time one without a row is named."""
-        state = self.states.get(agent_id)
-        if state is None:
-            state = self.states[agent_id] = AgentState(agent_id)
-        if state.row is None:
-            self._out.note_once(
-                "agent_without_row", agent_id, f"entries belong to agent `{agent_id}`, which has no row so far", seq=seq
-            )
+    def rowless(self, agent_id: str, seq: int) -> AgentState:
+        """The state of an agent that an entry names before any row does; a note the first time."""
+        state = self.states.setdefault(agent_id, AgentState(agent_id))
+        words = f"entries belong to agent `{agent_id}`, which has no row so far"
+        self._out.note_once("agent_without_row", agent_id, words, seq=seq)
         return state
 
     @property

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from sessionlab.formats._values import compact, detail
 from sessionlab.tables import Block, Pool
 
@@ -13,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sessionlab.formats.gg.output import Output
-
-_free = msgspec.json.Decoder().decode
 
 REPLY_FACTS = frozenset(
     {"finishReason", "usage", "cost", "provider", "loopAborts", "usageWire", "usageReconciled"}
@@ -32,17 +28,15 @@ class Bodies:
         """Write into ``out``."""
         self._out = out
 
-    def message(self, ix: int, address: str, raw: bytes) -> None:
+    def message(self, ix: int, address: str, size: int, body: object) -> None:
         """A message: its content, calls and images, then members of other names."""
-        body = _free(raw)
         role = body.get("role") if isinstance(body, dict) else None
-        self._pool("message", ix, len(raw), content_id=address, role=role if isinstance(role, str) else None)
+        self._pool("message", ix, size, content_id=address, role=role if isinstance(role, str) else None)
         self._blocks("message", ix, _message(body) if isinstance(body, dict) else [_extra(None, body)])
 
-    def toolset(self, ix: int, address: str, raw: bytes) -> None:
+    def toolset(self, ix: int, address: str, size: int, tools: object) -> None:
         """A toolset: a block per tool, in offered order."""
-        tools = _free(raw)
-        self._pool("toolset", ix, len(raw), content_id=address)
+        self._pool("toolset", ix, size, content_id=address)
         self._blocks("toolset", ix, map(_tool, tools) if isinstance(tools, list) else [_extra(None, tools)])
 
     def text(self, ix: int, text: str, original_bytes: int | None, original_id: str | None) -> None:
@@ -50,9 +44,9 @@ class Bodies:
         self._pool("text", ix, len(text.encode()), original_bytes=original_bytes, original_id=original_id)
         self._blocks("text", ix, [("text", None, None, text, None)])
 
-    def reply(self, ix: int, raw: bytes, reply: object) -> None:
+    def reply(self, ix: int, size: int, reply: object) -> None:
         """What a model answered: its text, its calls, and members that no column holds."""
-        self._pool("response", ix, len(raw), role="assistant")
+        self._pool("response", ix, size, role="assistant")
         self._blocks("response", ix, _reply(reply) if isinstance(reply, dict) else [_extra(None, reply)])
 
     def _pool(

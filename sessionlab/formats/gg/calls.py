@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from sessionlab.formats._values import compact
 from sessionlab.formats.gg.agents import AgentState, OpenCall
 from sessionlab.tables import ToolCall
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from sessionlab.formats.gg.output import Output
     from sessionlab.formats.gg.records import ToolResult
     from sessionlab.formats.gg.replies import AskedCall
-
-_free = msgspec.json.Decoder().decode
 
 
 class Answer(NamedTuple):
@@ -47,8 +43,8 @@ class ToolCalls:
             for ordinal, (call_id, name, arguments) in enumerate(calls)
         ]
 
-    def answered(self, state: AgentState, entry: ToolResult, seq: int, answer: Answer) -> None:
-        """A result: the row of its call, or of a call that only the result tells of."""
+    def answered(self, state: AgentState, entry: ToolResult, arguments: object, seq: int, answer: Answer) -> None:
+        """A result: the row of its call, or of a call that only the result tells of. ``arguments`` as dispatched."""
         out, call, current = self._out, entry.call, state.call
         by_program = call.id.startswith("program:")
         asked = current.answer(call.id) if current is not None and not by_program else None
@@ -61,7 +57,7 @@ class ToolCalls:
         state.last_failed = answer.status == "failed"
         told = OpenCall(0, call.id, call.name, None) if asked is None else asked
         if out.bodies and told.arguments is None:
-            told.arguments = compact(_free(call.arguments))
+            told.arguments = compact(arguments)
         self._row(
             state,
             told,

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import UNSET
-
 from sessionlab.columns import BIGINT_MAX
 from sessionlab.formats._values import compact, detail
 from sessionlab.formats.gg.agents import AgentState, AgentTable, CurrentCall
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
 
     from sessionlab.formats.gg.output import Output
 
-_free = msgspec.json.Decoder().decode
 _UNTOLD_SPEND = frozenset({"parse", "provider_mismatch", "response_loop"})
 """Errors after which a reply was paid for that the recording does not hold (6.1)."""
 
@@ -55,7 +51,6 @@ class Entries:
 
     Attributes:
         count: entries so far, which is the ``seq`` of the next one.
-        last_seq: recorded seq of the latest; None before the first.
         seed: the seed in force.
     """
 
@@ -64,13 +59,13 @@ class Entries:
         self._out, self._agents = out, agents
         self._bodies, self._calls = Bodies(out), ToolCalls(out)
         self.count = 0
-        self.last_seq: int | None = None
+        self._due = 0
         self.seed: Seed | None = None
         self._replies = 0
-        self._rows: dict[type, Callable[[Any, int, AgentState, dict[str, object]], None]] = {
+        self._rows: dict[type, Callable[[Any, Any, int, AgentState, dict[str, object]], None]] = {
             ModelIo: self._model_io,
-            ModelError: self._model_error,
             ToolResult: self._tool_result,
+            ModelError: self._model_error,
             PromptFrame: self._prompt_frame,
             Shell: self._shell,
             Git: self._git,
@@ -78,18 +73,23 @@ class Entries:
             Clock: self._clock,
         }
 
-    def take(self, entry: Entry, **beside: object) -> None:
-        """The rows of the next entry; ``beside`` joins its detail."""
+    def take(self, entry: Entry, free: Any, beside: dict[str, object] | None) -> None:  # noqa: ANN401 (free-form JSON)
+        """The rows of the next entry, whose free-form values are ``free``; ``beside`` joins its detail."""
         seq = self.count
         self.count += 1
-        expected = 0 if self.last_seq is None else self.last_seq + 1
-        if entry.seq != expected:
-            kind = "seq_gap" if entry.seq > expected else "seq_order"
-            self._out.note(kind, f"the entry has seq {entry.seq} where {expected} was due", seq=seq)
-        self.last_seq = entry.seq
-        if entry.seq != seq:
-            beside["seq"] = entry.seq
-        self._rows[type(entry)](entry, seq, self._agents.state(entry.agent_id, seq), beside)
+        recorded = entry.seq
+        if recorded != self._due:
+            kind = "seq_gap" if recorded > self._due else "seq_order"
+            self._out.note(kind, f"the entry has seq {recorded} where {self._due} was due", seq=seq)
+        self._due = recorded + 1
+        if beside is None:
+            beside = {}
+        if recorded != seq:
+            beside["seq"] = recorded
+        state = self._agents.states.get(entry.agent_id)
+        if state is None or state.row is None:
+            state = self._agents.rowless(entry.agent_id, seq)
+        self._rows[type(entry)](entry, free, seq, state, beside)
 
     def finish(self) -> None:
         """Calls still open: unanswered where their agent's loop has ended, else unknown."""
@@ -112,10 +112,9 @@ class Entries:
             )
         )
 
-    def _model_io(self, entry: ModelIo, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _model_io(self, entry: ModelIo, free: object, seq: int, state: AgentState, beside: dict[str, object]) -> None:
         out = self._out
         request, purpose = entry.request, entry.request.role
-        free = _free(entry.response)
         reply = Reply(free)
         for kind, words in reply.oddities:
             out.note(kind, words, seq=seq)
@@ -154,7 +153,7 @@ class Entries:
             ),
         )
         if out.bodies:
-            self._bodies.reply(self._replies, bytes(entry.response), free)
+            self._bodies.reply(self._replies, len(bytes(entry.response)), free)
         self._replies += 1
         request_changes(out, seq, state.agent_id, purpose, old=state.requests[purpose], new=request.messages)
         state.requests[purpose] = request.messages
@@ -210,7 +209,7 @@ class Entries:
             )
         )
 
-    def _model_error(self, entry: ModelError, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _model_error(self, entry: ModelError, _: None, seq: int, state: AgentState, beside: dict[str, object]) -> None:
         request, error = entry.request, entry.error
         self._entry(
             "model_error",
@@ -239,13 +238,19 @@ class Entries:
         if error.kind in _UNTOLD_SPEND:
             state.hidden_spend = True
 
-    def _tool_result(self, entry: ToolResult, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _tool_result(
+        self,
+        entry: ToolResult,
+        free: tuple[object, object, object],
+        seq: int,
+        state: AgentState,
+        beside: dict[str, object],
+    ) -> None:
         out, call, outcome = self._out, entry.call, entry.outcome
         current = state.call
         if current is None:
             out.note("orphan", "a tool result before any model call of its agent", seq=seq)
-        data = None if outcome.data is UNSET else _free(outcome.data)
-        failure = None if outcome.failure is UNSET else _free(outcome.failure)
+        arguments, data, failure = free
         reason = failure if failure is None or isinstance(failure, str) else compact(failure)
         status = "ok" if outcome.ok else "refused" if reason == "refused" else "failed"
         exit_code = _exit_code(data)
@@ -273,9 +278,11 @@ class Entries:
                 **beside,
             ),
         )
-        self._calls.answered(state, entry, seq, Answer(status, reason, exit_code))
+        self._calls.answered(state, entry, arguments, seq, Answer(status, reason, exit_code))
 
-    def _prompt_frame(self, entry: PromptFrame, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _prompt_frame(
+        self, entry: PromptFrame, _: None, seq: int, state: AgentState, beside: dict[str, object]
+    ) -> None:
         out, current = self._out, state.call
         if current is None:
             out.note("orphan", "a frame before any model call of its agent", seq=seq)
@@ -296,7 +303,7 @@ class Entries:
         frame_changes(out, seq, state.agent_id, state.frame, entry.items)
         state.frame = entry.items
 
-    def _shell(self, entry: Shell, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _shell(self, entry: Shell, _: None, seq: int, state: AgentState, beside: dict[str, object]) -> None:
         asked = state.call if entry.origin != "hook" else None
         self._command(
             entry.command,
@@ -309,7 +316,7 @@ class Entries:
             voice="harness" if entry.origin == "hook" else "model",
         )
 
-    def _git(self, entry: Git, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _git(self, entry: Git, _: None, seq: int, state: AgentState, beside: dict[str, object]) -> None:
         self._command(entry.command, "git", seq, state, beside, voice="harness")
 
     def _command(
@@ -334,11 +341,13 @@ class Entries:
             **columns,
         )
 
-    def _cancel_probe(self, entry: CancelProbe, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _cancel_probe(
+        self, entry: CancelProbe, _: None, seq: int, state: AgentState, beside: dict[str, object]
+    ) -> None:
         state.canceled = entry.canceled
         self._entry("probe", "cancel_probe", seq, state, detail=detail(canceled=entry.canceled, **beside))
 
-    def _clock(self, entry: Clock, seq: int, state: AgentState, beside: dict[str, object]) -> None:
+    def _clock(self, entry: Clock, _: None, seq: int, state: AgentState, beside: dict[str, object]) -> None:
         self._entry(
             "clock",
             "clock",

@@ -8,7 +8,7 @@ reads as `session_killed`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -26,16 +26,16 @@ from sessionlab.formats.gg.lines import (
 from sessionlab.formats.gg.records import FORMAT_VERSION, U32, Truncation
 from sessionlab.formats.gg.references import Counts, dangling
 from sessionlab.formats.gg.refusals import Refusal, refused
-from sessionlab.formats.gg.rows import SessionRows, members
-from sessionlab.formats.gg.strict import Strict, Unparseable
+from sessionlab.formats.gg.rows import SessionRows
+from sessionlab.formats.gg.strict import Parsed, Strict, Unparseable
 from sessionlab.tables import Problem, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sessionlab.formats.recording import Recording
 
-_Kept = tuple[int, int, int, Line, "dict[str, object] | None"]
+_Kept = tuple[int, int, int, Parsed[Line]]
 """A line that stands before the header: number, offset, length, what it holds."""
 
 
@@ -72,8 +72,16 @@ class _Walk:
         self._iterator = iter(self._lines)
         self._rows: SessionRows | None = None
         self._early: list[_Kept] = []
-        self._counts = Counts(0, 0, 0)
+        self._counts = Counts()
         self._entries = 0
+        self._checks: dict[type, Callable[[Any], None]] = {
+            EntryLine: self._entry,
+            MessageLine: self._message,
+            ToolsetLine: self._toolset,
+            TextLine: self._text,
+            HeaderLine: self._header,
+            EndLine: self._stop,
+        }
         self._last_seq: int | None = None
         self._end: EndLine | None = None
         self._damaged = False
@@ -94,14 +102,14 @@ class _Walk:
                 lines.fate = "blank"
             else:
                 try:
-                    line, unknown = parse_line(data)
+                    parsed = parse_line(data)
                 except Unparseable as error:
                     self._refuse_other_format(data)
                     self._damage("corrupt_line", f"the line does not parse: {error}")
                     self._behind = (lines.number + 1, lines.offset + lines.length)
                     lines.rest("problem")
                 else:
-                    self._accept(line, unknown)
+                    self._accept(parsed)
         if self._rows is None:
             raise Refusal("no_header", "has no header line, so the session it belongs to is unknown", line=None)
 
@@ -144,39 +152,51 @@ class _Walk:
             state="whole" if reason is None else "short", reason=reason, format_version=str(FORMAT_VERSION)
         )
 
-    def _accept(self, line: Line, unknown: dict[str, object] | None) -> None:
+    def _accept(self, parsed: Parsed[Line]) -> None:
         """Check the line against those before it and pass it on; lines before the header wait for it."""
-        counts = self._counts
-        match line:
-            case EntryLine(entry=entry):
-                if (found := dangling(entry, counts)) is not None:
-                    raise Refusal("dangling_reference", found.sentence(entry.seq), line=self._lines.number)
-                self._entries += 1
-                self._last_seq = entry.seq
-            case MessageLine(index=index):
-                self._next("message", index, counts.message)
-                self._counts = counts._replace(message=index + 1)
-            case ToolsetLine(index=index):
-                self._next("toolset", index, counts.toolset)
-                self._counts = counts._replace(toolset=index + 1)
-            case TextLine(index=index):
-                self._next("text", index, counts.text)
-                self._counts = counts._replace(text=index + 1)
-            case HeaderLine():
-                self._header(line)
-            case EndLine():
-                self._end = line
-                self._lines.rest("after_end")
-        lines = self._lines
-        if self._rows is None:
-            self._early.append((lines.number, lines.offset, lines.length, line, unknown))
+        line = parsed[0]
+        check = self._checks.get(type(line))
+        if check is not None:
+            check(line)
+        lines, rows = self._lines, self._rows
+        if rows is None:
+            self._early.append((lines.number, lines.offset, lines.length, parsed))
             return
         if self._early:
-            early, self._early = self._early, []
-            self._rows.out.note("late_header", "the header is not the first line")
-            for kept in early:
-                _tell(self._rows, kept)
-        _tell(self._rows, (lines.number, lines.offset, lines.length, line, unknown))
+            rows.out.at(lines.number, lines.offset, lines.length)
+            rows.out.note("late_header", "the header is not the first line")
+            for number, offset, length, before in self._early:
+                rows.out.at(number, offset, length)
+                _tell(rows, before)
+            self._early = []
+        rows.out.at(lines.number, lines.offset, lines.length)
+        _tell(rows, parsed)
+
+    def _entry(self, line: EntryLine) -> None:
+        entry = line.entry
+        if (found := dangling(entry, self._counts)) is not None:
+            raise Refusal("dangling_reference", found.sentence(entry.seq), line=self._lines.number)
+        self._entries += 1
+        self._last_seq = entry.seq
+
+    def _message(self, line: MessageLine) -> None:
+        if line.index != self._counts.message:
+            raise self._gap("message", line.index, self._counts.message)
+        self._counts.message += 1
+
+    def _toolset(self, line: ToolsetLine) -> None:
+        if line.index != self._counts.toolset:
+            raise self._gap("toolset", line.index, self._counts.toolset)
+        self._counts.toolset += 1
+
+    def _text(self, line: TextLine) -> None:
+        if line.index != self._counts.text:
+            raise self._gap("text", line.index, self._counts.text)
+        self._counts.text += 1
+
+    def _stop(self, line: EndLine) -> None:
+        self._end = line
+        self._lines.rest("after_end")
 
     def _header(self, header: HeaderLine) -> None:
         if header.format_version != FORMAT_VERSION:
@@ -195,14 +215,11 @@ class _Walk:
             bodies=self._recording.bodies,
         )
 
-    def _next(self, pool: str, index: int, count: int) -> None:
-        if index != count:
-            raise Refusal(
-                "gap",
-                f"has a gap in its {pool} pool (a line claims index {index}, "
-                f"but {count} {pool} entries have been read)",
-                line=self._lines.number,
-            )
+    def _gap(self, pool: str, index: int, count: int) -> Refusal:
+        sentence = (
+            f"has a gap in its {pool} pool (a line claims index {index}, but {count} {pool} entries have been read)"
+        )
+        return Refusal("gap", sentence, line=self._lines.number)
 
     def _refuse_other_format(self, data: bytes) -> None:
         """A header line of another format is refused for that, even where it lacks members of this one."""
@@ -238,25 +255,25 @@ class _Walk:
         return reported
 
 
-def _tell(rows: SessionRows, kept: _Kept) -> None:
+def _tell(rows: SessionRows, parsed: Parsed[Line]) -> None:
     """Turn one accepted line into rows."""
-    out = rows.out
-    out.line, out.offset, out.length, line, unknown = kept
+    line, free, unknown = parsed
     if unknown:
         rows.unknown(unknown)
     match line:
-        case EntryLine(entry=entry):
-            rows.entry(entry, **members(unknown))
-        case MessageLine(index=index, message=message):
-            rows.message(index, message)
-        case ToolsetLine(index=index, toolset=toolset):
-            rows.toolset(index, toolset)
-        case TextLine(index=index, text=text, clip=clip):
-            if clip is not None and clip.text != index:
-                out.note("misplaced_clip", f"the clip of text {index} names text {clip.text}")
+        case EntryLine():
+            rows.entry(line.entry, free, {"unknown": unknown} if unknown else None)
+        case TextLine():
+            clip = line.clip
+            if clip is not None and clip.text != line.index:
+                rows.out.note("misplaced_clip", f"the clip of text {line.index} names text {clip.text}")
                 clip = None
-            rows.text(index, text, clip)
-        case AgentLine(agent=agent):
-            rows.agent(agent, unknown)
-        case SeedLine(seed=seed):
-            rows.seed(seed, unknown)
+            rows.text(line.index, line.text, clip)
+        case MessageLine():
+            rows.message(line.index, line.message, free)
+        case ToolsetLine():
+            rows.toolset(line.index, line.toolset, free)
+        case AgentLine():
+            rows.agent(line.agent, unknown)
+        case SeedLine():
+            rows.seed(line.seed, unknown)

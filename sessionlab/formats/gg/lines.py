@@ -62,7 +62,7 @@ class TextLine(Typed, frozen=True, tag="text"):
     """Journal line: the next text of the pool."""
 
     index: U32
-    text: str
+    text: Raw  # a string: kept as bytes, as most readings want no texts
     clip: Clip | None = None
 
 
@@ -93,7 +93,7 @@ class Document(Typed, frozen=True):
     agents: list[Raw]
     messages: list[Raw]
     toolsets: list[Raw]
-    texts: list[str]
+    texts: list[Raw]
     clips: list[Raw]
     entries: list[Raw]
     routing_key: str | None = None

@@ -30,6 +30,10 @@ class Output:
         self.length: int | None = None
         self._noted: set[tuple[str, str]] = set()
 
+    def at(self, line: int | None, offset: int | None, length: int | None) -> None:
+        """The object in hand stands there."""
+        self.line, self.offset, self.length = line, offset, length
+
     def note(self, kind: str, detail: str, *, seq: int | None = None) -> None:
         """A problem by which nothing is lost."""
         self.rows.append(

@@ -26,8 +26,8 @@ from sessionlab.formats.gg.records import (
 )
 from sessionlab.formats.gg.references import Counts, dangling, mended
 from sessionlab.formats.gg.refusals import Refusal, refused
-from sessionlab.formats.gg.rows import SessionRows, members
-from sessionlab.formats.gg.strict import Strict, Unparseable
+from sessionlab.formats.gg.rows import SessionRows
+from sessionlab.formats.gg.strict import Parsed, Strict, Unparseable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,30 +83,33 @@ def _rows(data: bytes, *, bodies: bool) -> tuple[Document, SessionRows]:
         Unparseable: it is no document of this one.
     """
     _check_version(data)
-    document, unknown = _document(data)
+    document, _, unknown = _document(data)
     rows = SessionRows(
         document.session_id, document.routing_key, document.capability_set, document.recorder, bodies=bodies
     )
     if unknown:
         rows.unknown(unknown)
     rows.seed(document.seed)
-    for agent, extra in _elements(document.agents, _agent, rows):
+    for agent, _, extra in _elements(document.agents, _agent, rows):
         rows.agent(agent, extra)
-    for ix, (message, _) in enumerate(_elements(document.messages, _message, rows)):
-        rows.message(ix, message)
-    for ix, (toolset, _) in enumerate(_elements(document.toolsets, _toolset, rows)):
-        rows.toolset(ix, toolset)
+    for ix, (message, body, _) in enumerate(_elements(document.messages, _message, rows)):
+        rows.message(ix, message, body)
+    for ix, (toolset, tools, _) in enumerate(_elements(document.toolsets, _toolset, rows)):
+        rows.toolset(ix, toolset, tools)
     clips = _clips(document, rows)
     for ix, text in enumerate(document.texts):
+        if not bytes(text).startswith(b'"'):
+            raise Unparseable(f"Expected `str` - at `$.texts[{ix}]`")
         rows.text(ix, text, clips.get(ix))
     counts = Counts(len(document.messages), len(document.toolsets), len(document.texts))
-    for entry, extra in _elements(document.entries, _entry, rows):
+    for entry, free, extra in _elements(document.entries, _entry, rows):
+        beside: dict[str, object] | None = {"unknown": extra} if extra else None
         found = dangling(entry, counts)
         if found is None:
-            rows.entry(entry, **members(extra))
+            rows.entry(entry, free, beside)
         else:
             rows.out.note("dangling_reference", found.sentence(entry.seq), seq=rows.entry_count)
-            rows.entry(mended(entry, counts), recorded_messages=_messages(entry), **members(extra))
+            rows.entry(mended(entry, counts), free, {"recorded_messages": _messages(entry), **(beside or {})})
     return document, rows
 
 
@@ -127,19 +130,19 @@ def _check_version(data: bytes) -> None:
         )
 
 
-def _elements(raws: list[Raw], parse: Strict[T], rows: SessionRows) -> Iterator[tuple[T, dict[str, object] | None]]:
+def _elements(raws: list[Raw], parse: Strict[T], rows: SessionRows) -> Iterator[Parsed[T]]:
     for raw in raws:
-        value, unknown = parse(bytes(raw))
-        if unknown:
-            rows.unknown(unknown)
-        yield value, unknown
+        parsed = parse(bytes(raw))
+        if parsed[2]:
+            rows.unknown(parsed[2])
+        yield parsed
 
 
 def _clips(document: Document, rows: SessionRows) -> dict[int, Clip]:
     """The clip of each clipped text; the order of the table is not relied on."""
     clips: dict[int, Clip] = {}
     before = -1
-    for clip, _ in _elements(document.clips, _clip, rows):
+    for clip, _, _ in _elements(document.clips, _clip, rows):
         if clip.text <= before:
             rows.out.note("clip_order", f"the clip of text {clip.text} stands behind that of text {before}")
         if clip.text >= len(document.texts):

@@ -6,15 +6,27 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from sessionlab.formats.gg.records import Entry, Git, ModelError, ModelIo, PromptFrame, Shell, ToolResult
+from sessionlab.formats.gg.records import (
+    CancelProbe,
+    Clock,
+    Entry,
+    Git,
+    ModelError,
+    ModelIo,
+    PromptFrame,
+    Shell,
+    ToolResult,
+)
 
 
-class Counts(NamedTuple):
+class Counts:
     """How many bodies of each pool there are (so far)."""
 
-    message: int
-    toolset: int
-    text: int
+    __slots__ = ("message", "text", "toolset")
+
+    def __init__(self, message: int = 0, toolset: int = 0, text: int = 0) -> None:
+        """Start with these sizes."""
+        self.message, self.toolset, self.text = message, toolset, text
 
 
 class Dangling(NamedTuple):
@@ -35,6 +47,8 @@ class Dangling(NamedTuple):
 def dangling(entry: Entry, counts: Counts) -> Dangling | None:
     """The first reference of ``entry`` past its pool's end, in the order of section 4.3; ``dataText`` comes last."""
     match entry:
+        case Clock() | CancelProbe():
+            return None
         case ModelIo(request=request) | ModelError(request=request):
             if request.messages and max(request.messages) >= counts.message:
                 first = next(index for index in request.messages if index >= counts.message)

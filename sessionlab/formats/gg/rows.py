@@ -20,6 +20,8 @@ from sessionlab.formats.gg.output import Output
 from sessionlab.formats.gg.records import AgentRow, Clip, Entry, Message, Recorder, Seed, Toolset, Truncation
 from sessionlab.tables import Config, Session
 
+_string = msgspec.json.Decoder(str).decode
+
 
 class SessionRows:
     """The rows of one session.
@@ -47,6 +49,7 @@ class SessionRows:
         self._bodies = Bodies(self.out)
         self._ids: dict[str, set[str]] = {"message": set(), "toolset": set()}
         self._texts: set[int] = set()
+        self._configs: list[int] = []  # where the configurations stand among the rows
 
     def seed(self, seed: Seed, unknown: dict[str, object] | None = None) -> None:
         """A seed, which replaces the one before: the configuration from here on."""
@@ -60,40 +63,46 @@ class SessionRows:
         """A row of an agent."""
         self._agents.told(agent, unknown)
 
-    def message(self, ix: int, message: Message) -> None:
-        """The next message of the pool."""
+    def message(self, ix: int, message: Message, body: object) -> None:
+        """The next message of the pool, and its body as Python objects."""
         self._address("message", ix, message.id)
         if self.out.bodies:
-            self._verify("message", ix, message.id, bytes(message.body))
-            self._bodies.message(ix, message.id, bytes(message.body))
+            raw = bytes(message.body)
+            self._verify("message", ix, message.id, raw)
+            self._bodies.message(ix, message.id, len(raw), body)
 
-    def toolset(self, ix: int, toolset: Toolset) -> None:
-        """The next toolset of the pool."""
+    def toolset(self, ix: int, toolset: Toolset, tools: object) -> None:
+        """The next toolset of the pool, and its tools as Python objects."""
         self._address("toolset", ix, toolset.id)
         if self.out.bodies:
-            self._verify("toolset", ix, toolset.id, bytes(toolset.tools))
-            self._bodies.toolset(ix, toolset.id, bytes(toolset.tools))
+            raw = bytes(toolset.tools)
+            self._verify("toolset", ix, toolset.id, raw)
+            self._bodies.toolset(ix, toolset.id, len(raw), tools)
 
-    def text(self, ix: int, text: str, clip: Clip | None) -> None:
+    def text(self, ix: int, raw: msgspec.Raw, clip: Clip | None) -> None:
         """The next text of the pool, with the row that says it was clipped."""
+        if clip is None and not self.out.bodies:
+            return
+        text: str = _string(raw)
         if clip is not None:
             if not is_address(clip.original_id):
                 self.out.note("malformed_address", f"the address of the whole of text {ix} is no 32 hex digits")
             if (size := len(text.encode())) > clip.original_bytes:
-                words = f"text {ix} keeps {size} bytes of {clip.original_bytes}"
-                self.out.note("impossible_clip", words)
-        if self.out.bodies:
-            if clip is None:
-                digest = hash(text)
-                if digest in self._texts:
-                    self.out.note("repeated_text", f"text {ix} stands in the pool already")
-                self._texts.add(digest)
-            original_bytes = self.out.whole(clip.original_bytes, "originalBytes") if clip is not None else None
-            self._bodies.text(ix, text, original_bytes, clip.original_id if clip is not None else None)
+                self.out.note("impossible_clip", f"text {ix} keeps {size} bytes of {clip.original_bytes}")
+        if not self.out.bodies:
+            return
+        if clip is None:
+            digest = hash(text)
+            if digest in self._texts:
+                self.out.note("repeated_text", f"text {ix} stands in the pool already")
+            self._texts.add(digest)
+            self._bodies.text(ix, text, None, None)
+        else:
+            self._bodies.text(ix, text, self.out.whole(clip.original_bytes, "originalBytes"), clip.original_id)
 
-    def entry(self, entry: Entry, **beside: object) -> None:
-        """The next entry of the input log; ``beside`` joins its detail."""
-        self._entries.take(entry, **beside)
+    def entry(self, entry: Entry, free: Any, beside: dict[str, object] | None) -> None:  # noqa: ANN401 (free-form JSON)
+        """The next entry of the input log, with its free-form values decoded; ``beside`` joins its detail."""
+        self._entries.take(entry, free, beside)
 
     def unknown(self, members: dict[str, object]) -> None:
         """Members that format version 1 does not know: a note for each, the first time."""
@@ -105,18 +114,14 @@ class SessionRows:
         """Entries so far."""
         return self._entries.count
 
-    @property
-    def last_seq(self) -> int | None:
-        """Recorded seq of the latest entry."""
-        return self._entries.last_seq
-
     def finish(self, part: Literal["log", "snapshot"], truncation: Truncation | None) -> None:
         """The rows that speak of the whole: open calls, outcomes, the session."""
         out = self.out
-        out.line = out.offset = out.length = None
+        out.at(None, None, None)
         self._entries.finish()
         if self._entries.seed is None:
             self._config(Seed(prompt=""), None)
+        self._settle_configs()
         out.rows.extend(outcome(out, state) for state in self._agents.states.values())
         if truncation is not None:
             kept = "no entry" if truncation.last_seq is None else f"entries up to seq {truncation.last_seq}"
@@ -156,6 +161,7 @@ class SessionRows:
     def _config(self, seed: Seed, unknown: dict[str, object] | None) -> None:
         """The configuration of the root agent by header and seed."""
         out, root = self.out, self._capabilities.root
+        self._configs.append(len(out.rows))
         modalities = seed.model_modalities.get(root.model) if root.model is not None else None
         window = seed.model_windows.get(root.model) if root.model is not None else None
         out.rows.append(
@@ -178,6 +184,14 @@ class SessionRows:
             )
         )
 
+    def _settle_configs(self) -> None:
+        """A configuration told behind the last entry is in force from no entry on: it names the last one."""
+        last = max(self._entries.count - 1, 0)
+        for at in self._configs:
+            config = self.out.rows[at]
+            if isinstance(config, Config) and config.seq > last:
+                self.out.rows[at] = msgspec.structs.replace(config, seq=last)
+
     def _address(self, pool: str, ix: int, address: str) -> None:
         if not is_address(address):
             self.out.note("malformed_address", f"the id of {pool} {ix} is no 32 lowercase hex digits: {address!r}")
@@ -189,8 +203,3 @@ class SessionRows:
     def _verify(self, pool: str, ix: int, address: str, raw: bytes) -> None:
         if is_address(address) and verify(raw, address, images=pool == "message") == "mismatch":
             self.out.note("address_mismatch", f"the id of {pool} {ix} is not the address of its body")
-
-
-def members(value: dict[str, Any] | None) -> dict[str, Any]:
-    """``value`` as a keyword ``unknown``, or nothing."""
-    return {"unknown": value} if value else {}

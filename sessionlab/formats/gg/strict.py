@@ -29,10 +29,14 @@ _encode = msgspec.json.Encoder().encode
 _free = msgspec.json.Decoder().decode
 _TWO_DIGITS = re.compile(rb"\d\d")
 _OVERFLOWING = re.compile(rb"\d{309}")
+_QUOTE = ord('"')
 _STRIDE = 150  # two samples this far apart lie inside any run of 309 digits
 
 
-_Look = tuple[tuple[Raw, ...], bool]
+Parsed = tuple[T, Any, "dict[str, object] | None"]
+"""The struct; its free-form value as Python objects (of a tool result: arguments, data, failure; None where there is
+none); and members that the struct does not know, by path, or None."""
+_Look = tuple[Any, bool]
 
 
 class Unparseable(ValueError):  # noqa: N818 (the specification's word)
@@ -47,8 +51,8 @@ class Strict(Generic[T]):
         self._decode = msgspec.json.Decoder(kind).decode
         self._info = inspect.type_info(kind)
 
-    def __call__(self, data: bytes) -> tuple[T, dict[str, object] | None]:
-        """The struct, and members it does not know by path (None: there are none).
+    def __call__(self, data: bytes) -> Parsed[T]:
+        """Decode ``data``.
 
         Raises:
             Unparseable: the bytes are no such object.
@@ -57,15 +61,12 @@ class Strict(Generic[T]):
             value: T = self._decode(data)
             if not data.isascii():
                 data.decode()
-            look = _LOOK.get(type(value), _rare)
-            free, careful = look(value)
-            for raw in free:
-                _free(raw)
+            free, careful = _LOOK.get(type(value), _rare)(value)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Unparseable(str(error)) from None
-        if careful or _may_overflow(data) or len(_encode(value)) != len(data):
-            return value, self._walk(data)
-        return value, None
+        if careful or (free is not None and _may_overflow(data)) or len(_encode(value)) != len(data):
+            return value, free, self._walk(data)
+        return value, free, None
 
     def _walk(self, data: bytes) -> dict[str, object] | None:
         try:
@@ -80,54 +81,68 @@ class Strict(Generic[T]):
 
 
 def _rare(_: object) -> _Look:
-    return (), True
-
-
-def _of_entry(entry: records.Entry) -> _Look:
-    look = _LOOK.get(type(entry))
-    free, careful = look(entry) if look is not None else ((), False)
-    return free, careful or entry.seq > _U64_MAX
+    return None, True
 
 
 def _of_model_io(entry: records.ModelIo) -> _Look:
-    return (entry.response,), (entry.duration_ms or 0) > _U64_MAX
+    return _free(entry.response), entry.seq > _U64_MAX or (entry.duration_ms or 0) > _U64_MAX
 
 
 def _of_model_error(entry: records.ModelError) -> _Look:
-    return (), (entry.duration_ms or 0) > _U64_MAX
+    return None, entry.seq > _U64_MAX or (entry.duration_ms or 0) > _U64_MAX
 
 
 def _of_tool_result(entry: records.ToolResult) -> _Look:
     outcome = entry.outcome
-    free = tuple(raw for raw in (entry.call.arguments, outcome.data, outcome.failure) if isinstance(raw, Raw))
-    return free, bool(outcome.images)
+    data = _free(outcome.data) if isinstance(outcome.data, Raw) else None
+    failure = _free(outcome.failure) if isinstance(outcome.failure, Raw) else None
+    return (_free(entry.call.arguments), data, failure), entry.seq > _U64_MAX or bool(outcome.images)
+
+
+def _of_clock(entry: records.Clock) -> _Look:
+    return None, max(entry.seq, entry.elapsed_ms, entry.remaining_ms or 0) > _U64_MAX
+
+
+def _of_plain_entry(entry: records.Shell | records.Git | records.CancelProbe | records.PromptFrame) -> _Look:
+    return None, entry.seq > _U64_MAX
+
+
+def _of_entry_line(line: lines.EntryLine) -> _Look:
+    return _LOOK[type(line.entry)](line.entry)
+
+
+def _of_text_line(line: lines.TextLine) -> _Look:
+    if memoryview(line.text)[0] != _QUOTE:
+        raise msgspec.ValidationError("Expected `str` - at `$.text`")
+    return None, line.clip is not None
 
 
 def _of_header(header: lines.HeaderLine | lines.Document) -> _Look:
-    if not bytes(header.capability_set).startswith(b"{"):
+    capability_set = _free(header.capability_set)
+    if not isinstance(capability_set, dict):
         raise msgspec.ValidationError("Expected `object` - at `$.capabilitySet`")
-    return (header.capability_set,), True
+    return capability_set, True
 
 
 _LOOK: dict[type, Callable[[Any], _Look]] = {
-    lines.EntryLine: lambda line: _of_entry(line.entry),
+    lines.EntryLine: _of_entry_line,
     lines.HeaderLine: _of_header,
     lines.Document: _of_header,
-    lines.MessageLine: lambda line: ((line.message.body,), False),
-    lines.ToolsetLine: lambda line: ((line.toolset.tools,), False),
-    lines.TextLine: lambda line: ((), line.clip is not None),
-    records.Message: lambda message: ((message.body,), False),
-    records.Toolset: lambda toolset: ((toolset.tools,), False),
+    lines.MessageLine: lambda line: (_free(line.message.body), False),
+    lines.ToolsetLine: lambda line: (_free(line.toolset.tools), False),
+    lines.TextLine: _of_text_line,
+    records.Message: lambda message: (_free(message.body), False),
+    records.Toolset: lambda toolset: (_free(toolset.tools), False),
     records.ModelIo: _of_model_io,
     records.ModelError: _of_model_error,
     records.ToolResult: _of_tool_result,
-    records.PromptFrame: lambda _: ((), False),
-    records.Shell: lambda _: ((), False),
-    records.Git: lambda _: ((), False),
-    records.CancelProbe: lambda _: ((), False),
-    records.Clock: lambda _: ((), True),
+    records.PromptFrame: _of_plain_entry,
+    records.Shell: _of_plain_entry,
+    records.Git: _of_plain_entry,
+    records.CancelProbe: _of_plain_entry,
+    records.Clock: _of_clock,
 }
-"""What to look at again in each object: its free-form members, whose bytes msgspec skipped over, and whether to walk
+"""What to look at again in each object: its free-form value, whose bytes msgspec has skipped over, and whether to walk
 it for integers past 64 bits. Objects that are not listed are rare and always walked."""
 
 

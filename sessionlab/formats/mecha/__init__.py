@@ -2,6 +2,7 @@
 
 A transcript is one JSON object per line behind a header, written by appending. A line that mecha cannot read is one
 problem row and nothing else; a file whose first record is no header is refused (section 8.1). The submodules: ``wire``
+and ``lenient``
 (a line as a typed record), ``walk`` (records as rows), ``conversation`` (the list and the pool), ``turns`` and
 ``calls`` (who speaks, calls with results), ``ledger`` (configurations, figures, outcomes), ``bodies``, ``marks``.
 """
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from sessionlab.formats.mecha import wire
+from sessionlab.formats.mecha.lenient import Recovered, Unreadable, recover
 from sessionlab.formats.mecha.walk import Walk
 from sessionlab.formats.recording import HEAD_BYTES, Recording
 from sessionlab.tables import Problem, Row
@@ -39,8 +41,8 @@ def sniff(head: bytes, /) -> bool:
     """Whether the first line that is not blank is a header; of a longer line its beginning decides."""
     line, end, _ = head.lstrip().partition(b"\n")
     try:
-        return type(_record(line)[0]) is wire.Meta
-    except wire.Unreadable:
+        return type(recover(line).record) is wire.Meta
+    except Unreadable:
         return not end and len(head) >= HEAD_BYTES and _begins_header(line)
 
 
@@ -54,7 +56,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
         if refusal is not None:
             lines.fate = "problem"
             continue
-        found = None
+        found: Recovered | None = None
         try:
             record = decode(line)
         except unreadable:
@@ -62,8 +64,9 @@ def read(recording: Recording, /) -> Iterator[Row]:
                 lines.fate = "blank"
                 continue
             try:
-                record, found = _recover(line)
-            except wire.Unreadable as why:
+                found = recover(line)
+                record = found.record
+            except Unreadable as why:
                 if walk is None:
                     refusal = lines.number, _NO_HEADER.format(f"a line that is no record ({why})")
                     lines.fate = "problem"
@@ -98,19 +101,6 @@ def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Ro
     )
     yield from recording.extents()
     yield recording.source(state="refused", reason=reason)
-
-
-def _record(line: bytes) -> tuple[wire.Record, wire.Recovered | None]:
-    try:
-        return wire.decode(line), None
-    except wire.UNREADABLE:
-        found = wire.recover(line)
-        return found.record, found
-
-
-def _recover(line: bytes) -> tuple[wire.Record, wire.Recovered]:
-    found = wire.recover(line)
-    return found.record, found
 
 
 def _is_blank(line: bytes) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from sessionlab.formats._values import compact, compact_sorted, detail
 from sessionlab.formats.mecha.conversation import Pooled, body_bytes
+from sessionlab.formats.mecha.lenient import Extra
 from sessionlab.formats.mecha.marks import cuts
-from sessionlab.formats.mecha.wire import AnyBlock, Extra, Image, Message, Text, Thinking, ToolResult, ToolUse
+from sessionlab.formats.mecha.wire import AnyBlock, Image, Message, Text, Thinking, ToolResult, ToolUse
 from sessionlab.tables import Block, Pool, Row
 
 _IS_ERROR = {False: '{"is_error":false}', True: '{"is_error":true}'}
@@ -24,7 +25,6 @@ class Bodies:
         self._rows = rows
         self._wanted = wanted
         self._texts: dict[int, int] = {}
-        self._next_text = 0
         self._toolsets: dict[int, int] = {}
 
     def message(self, line: int, ix: int, message: Message, extras: Sequence[Extra]) -> None:
@@ -42,44 +42,43 @@ class Bodies:
         """A message whose earlier blocks are no longer held: those added, numbered on, and where the others are."""
         if not self._wanted:
             return
-        first = len(was.blocks)
+        first = was.blocks
         self._pool(line, "message", ix, role=was.role, note=detail(continues_ix=was_ix, from_block=first))
         self._blocks(line, "message", ix, blocks, first)
         self._extras(line, "message", ix, extras, first + len(blocks))
 
     def text(self, line: int, *texts: str) -> int:
         """A body of plain texts (a system prompt, notes), once per source; its index in the ``text`` pool."""
-        key = hash(texts)
-        ix = self._texts.get(key)
-        if ix is None:
-            ix = self._texts[key] = self._next_text
-            self._next_text += 1
-            if self._wanted:
-                self._pool(line, "text", ix, body_bytes=sum(len(text.encode()) for text in texts))
-                self._blocks(line, "text", ix, [Text(text) for text in texts], 0)
+        ix, is_new = self._number(self._texts, hash(texts))
+        if is_new and self._wanted:
+            self._pool(line, "text", ix, body_bytes=sum(len(text.encode()) for text in texts))
+            self._blocks(line, "text", ix, [Text(text) for text in texts], 0)
         return ix
 
     def toolset(self, line: int, names: tuple[str, ...]) -> int:
         """A list of tool names, which is all a transcript holds of tools; its index in the ``toolset`` pool."""
-        key = hash(names)
-        ix = self._toolsets.get(key)
-        if ix is None:
-            ix = self._toolsets[key] = len(self._toolsets)
-            if self._wanted:
-                self._pool(line, "toolset", ix, body_bytes=sum(len(name.encode()) for name in names))
-                for at, name in enumerate(names):
-                    self._block(line, "toolset", ix, at, "tool", name=name)
+        ix, is_new = self._number(self._toolsets, hash(names))
+        if is_new and self._wanted:
+            self._pool(line, "toolset", ix, body_bytes=sum(len(name.encode()) for name in names))
+            for at, name in enumerate(names):
+                self._block(line, "toolset", ix, at, "tool", name=name)
         return ix
 
     def leftovers(self, line: int, blocks: Sequence[AnyBlock], extras: Sequence[Extra]) -> int:
         """What belongs to no message of the conversation, kept as a text body; its index in the ``text`` pool."""
-        ix = self._next_text
-        self._next_text += 1
-        if self._wanted:
+        ix, is_new = self._number(self._texts, hash(("leftovers", *blocks, compact(extras))))
+        if is_new and self._wanted:
             self._pool(line, "text", ix)
             self._blocks(line, "text", ix, blocks, 0)
             self._extras(line, "text", ix, extras, len(blocks))
         return ix
+
+    @staticmethod
+    def _number(pool: dict[int, int], key: int) -> tuple[int, bool]:
+        """The index of the body of that digest in its pool, and whether it is new there."""
+        at = len(pool)
+        ix = pool.setdefault(key, at)
+        return ix, ix == at and len(pool) > at
 
     def _extras(self, line: int, pool: str, ix: int, extras: Sequence[Extra], first: int) -> None:
         for at, (name, value) in enumerate(extras, first):
@@ -91,14 +90,14 @@ class Bodies:
                 self._block(line, pool, ix, at, "text", text=block.text)
             elif isinstance(block, ToolResult):
                 marks = cuts(block.content)
-                note = compact({"is_error": block.is_error, "marks": marks}) if marks else _IS_ERROR[block.is_error]
+                note: str | None = _IS_ERROR[block.is_error]
+                if marks:
+                    note = compact({"is_error": block.is_error, "marks": marks})
                 self._block(line, pool, ix, at, "result", block.tool_use_id, text=block.content, note=note)
             elif isinstance(block, ToolUse):
                 self._block(line, pool, ix, at, "call", block.id, block.name, compact_sorted(block.input))
             elif isinstance(block, Thinking):
-                self._block(
-                    line, pool, ix, at, "thinking", text=block.text, note=detail(signature=block.signature)
-                )
+                self._block(line, pool, ix, at, "thinking", text=block.text, note=detail(signature=block.signature))
             else:
                 note = detail(media_type=block.media_type, image_bytes=_image_bytes(block))
                 self._block(line, pool, ix, at, "image", name=block.source, text=block.data, note=note)

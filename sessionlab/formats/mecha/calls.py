@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from sessionlab.formats._values import compact_sorted
-from sessionlab.formats.mecha.marks import OK, verdict
+from sessionlab.formats.mecha.marks import verdict
 from sessionlab.formats.mecha.wire import ToolResult, ToolUse
 from sessionlab.tables import ToolCall
 
@@ -64,7 +64,9 @@ class Calls:
         else:
             self._waiting[call_id] = deque((before, asked))
 
-    def answer(self, result: ToolResult, seq: int, message_ix: int, block: int, external: bool | None) -> ToolCall | None:
+    def answer(
+        self, result: ToolResult, seq: int, message_ix: int, block: int, external: bool | None
+    ) -> ToolCall | None:
         """The row of the call this result answers; None when no call of its id waits."""
         asked = self._waiting.pop(result.tool_use_id, None)
         if asked is None:
@@ -73,7 +75,10 @@ class Calls:
             queue, asked = asked, asked.popleft()
             if queue:
                 self._waiting[result.tool_use_id] = queue
-        status, refused_by, reason = verdict(result.content) if result.is_error else OK
+        refused_by = reason = None
+        status = "ok"
+        if result.is_error:
+            status, refused_by, reason = verdict(result.content)
         return ToolCall(
             session_id=self._session_id,
             seq=asked.seq,

@@ -2,8 +2,8 @@
 
 Two messages are the same when their canonical forms are (section 5.4): members in declared order with defaults filled
 in, object keys sorted, unknown members dropped, ``1`` and ``1.0`` apart. The pool is therefore the union of everything
-recorded, each message once, in order of first sighting (section 14). What is kept of a message is a 64-bit digest per
-block, so that a key can be carried on when blocks are added, never its text; they are compared inside one read only.
+recorded, each message once, in order of first sighting (section 14). What is kept of a message is a 64-bit digest that
+can be carried on when blocks are added to it, never its text; digests are compared inside one read only.
 """
 
 from __future__ import annotations
@@ -16,20 +16,24 @@ import msgspec
 
 from sessionlab.formats.mecha.wire import AnyBlock, Message
 
-_Key = tuple[str, tuple[int, ...], int]
-
 HELD_BYTES = 8 << 20
 """How much of the latest messages is held, so that a body can be told whole when blocks are added to it."""
+WHOLE_BLOCKS = 256
+"""A body of more blocks is not told again for each block added to it."""
+
+RECORD_WORD = b'"record":"message",'
+"""What a message record has beside the message."""
 
 _sorted = msgspec.json.Encoder(order="sorted").encode
 _encode = msgspec.json.Encoder().encode
 
 
 class Pooled(NamedTuple):
-    """What is kept of a pooled message: its role, the digest of each block, and that of the rest."""
+    """What is kept of a pooled message: its role, how many blocks it has, and digests of them and of the rest."""
 
     role: str
-    blocks: tuple[int, ...]
+    blocks: int
+    key: int
     rest: int
 
 
@@ -53,68 +57,76 @@ class Conversation:
     """The current message list as pool indices, and the pool's digests.
 
     Attributes:
-        list: the pool index at each position.
+        list: the pool index at each position; one list object for good.
     """
 
     def __init__(self, *, hold: bool) -> None:
         self.list: list[int] = []
-        self._pool: list[_Key] = []
-        self._ix: dict[_Key, int] = {}
+        self._pool: list[tuple[str, int, int, int]] = []
+        self._ix: dict[int, int] = {}
         self._hold = hold
         self._held: OrderedDict[int, tuple[Message, int]] = OrderedDict()
         self._held_bytes = 0
 
-    def append(self, message: Message) -> bool:
-        """The list is longer by this message; whether it had not been recorded before."""
-        rest = 0
-        if message.tool_provenance or message.harness or message.planning is not None:
-            rest = hash((frozenset(message.tool_provenance.items()), message.harness, _sorted(message.planning)))
-        key = (message.role, tuple(map(hash, message.content)), rest)
-        size = len(self._pool)
-        ix = self._ix.setdefault(key, size)
+    def append(self, message: Message, size: int) -> bool:
+        """The list is longer by this message of about ``size`` bytes; whether it had not been recorded before."""
+        key = hash(message.role)
+        for block in message.content:
+            key = hash((key, block))
+        provenance = message.tool_provenance
+        rest = hash(frozenset(provenance.items())) if provenance else 0
+        if message.harness or message.planning is not None:
+            rest = hash((rest, message.harness, _sorted(message.planning)))
+        at = len(self._pool)
+        ix = self._ix.setdefault(hash((key, rest)), at)
         self.list.append(ix)
-        if ix < size:
+        if ix < at:
             return False
-        self._pool.append(key)
+        self._pool.append((message.role, len(message.content), key, rest))
         if self._hold:
-            self._keep(ix, message)
+            self._keep(ix, message, size)
         return True
 
-    def rewrite(self, messages: Sequence[Message]) -> Change:
-        """The list is this one from now on."""
-        old = self.list
-        self.list = []
-        new = [self.append(message) for message in messages]
+    def rewrite(self, messages: Sequence[Message], size: int) -> Change:
+        """The list is this one, of about ``size`` bytes, from now on."""
+        old = self.list[:]
+        self.list.clear()
+        each = size // max(len(messages), 1)
+        new = [self.append(message, each) for message in messages]
         kept = next(
             (at for at, (was, now) in enumerate(zip(old, self.list, strict=False)) if was != now),
             min(len(old), len(self.list)),
         )
         return Change(kept, len(old), new, len(self.list) >= len(old) or kept == len(self.list))
 
-    def extend(self, position: int, blocks: Sequence[AnyBlock]) -> tuple[bool, Message | None]:
-        """The message at ``position`` has these blocks too from now on.
+    def extend(self, position: int, blocks: Sequence[AnyBlock], size: int) -> tuple[bool, Message | None]:
+        """The message at ``position`` has these blocks, of about ``size`` bytes, too from now on.
 
         Returns:
-            whether such a message had not been recorded before; and the whole message, where it was still held.
+            whether such a message had not been recorded before; and the whole message, where it is still held and
+            has no more than WHOLE_BLOCKS blocks.
         """
-        was_ix, size = self.list[position], len(self._pool)
-        role, digests, rest = self._pool[was_ix]
-        key = (role, digests + tuple(map(hash, blocks)), rest)
-        ix = self.list[position] = self._ix.setdefault(key, size)
+        was_ix, at = self.list[position], len(self._pool)
+        role, count, key, rest = self._pool[was_ix]
+        for block in blocks:
+            key = hash((key, block))
+        ix = self.list[position] = self._ix.setdefault(hash((key, rest)), at)
+        if ix < at:
+            return False, None
+        count += len(blocks)
+        self._pool.append((role, count, key, rest))
         held = self._held.get(was_ix)
-        whole = msgspec.structs.replace(held[0], content=(*held[0].content, *blocks)) if held else None
-        if ix == size:
-            self._pool.append(key)
-            if whole is not None:
-                self._keep(ix, whole)
-        return ix == size, whole
+        if held is None or count > WHOLE_BLOCKS:
+            return True, None
+        whole = msgspec.structs.replace(held[0], content=[*held[0].content, *blocks])
+        self._keep(ix, whole, held[1] + size)
+        return True, whole
 
     def pooled(self, position: int) -> Pooled:
         """What is kept of the message at a position of the list."""
         return Pooled(*self._pool[self.list[position]])
 
-    def _keep(self, ix: int, message: Message) -> None:
-        size = len(_encode(message))
+    def _keep(self, ix: int, message: Message, size: int) -> None:
         self._held[ix] = message, size
         self._held_bytes += size
         while self._held_bytes > HELD_BYTES and len(self._held) > 1:
@@ -124,4 +136,4 @@ class Conversation:
 
 def body_bytes(message: Message) -> int:
     """Bytes of the message in its canonical form, without the word that names the record."""
-    return len(_encode(message)) - (len(b'"record":"message",') if message.__struct_config__.tag else 0)
+    return len(_encode(message)) - (len(RECORD_WORD) if message.__struct_config__.tag else 0)

@@ -68,7 +68,6 @@ class Verdict(NamedTuple):
     reason: str | None = None
 
 
-OK = Verdict("ok")
 _FAILED = Verdict("failed")
 
 

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sessionlab.formats.mecha import marks
 from sessionlab.formats.mecha.calls import Calls
-from sessionlab.formats.mecha.wire import AnyBlock, Message, Text, ToolResult, ToolUse
-from sessionlab.tables import ToolCall
+from sessionlab.formats.mecha.wire import AnyBlock, Free, Message, Text, ToolResult, ToolUse
+from sessionlab.tables import Row
 
 NONE_TOLD: Mapping[str, bool] = {}
 """The provenance of results whose message tells none."""
 
 
 class Turns:
-    """Counts the model's turns, pairs its calls, and holds the entry being looked at: ``seq``, ``line``, ``run``.
+    """Counts the model's turns and pairs its calls.
+
+    Rows of answered calls go to ``rows``; ``orphan`` is told the id of a result that no waiting call has.
 
     Attributes:
+        seq, line, run: the entry being looked at.
         turn: assistant messages so far.
         moved_on_seq: the last entry that shows the conversation went on: the model spoke, or a run ended.
-        answered: rows of the calls that the entry answers.
-        orphans: ids of its results that no waiting call has.
     """
 
-    def __init__(self, session_id: str, *, arguments: bool) -> None:
+    def __init__(self, session_id: str, rows: list[Row], orphan: Callable[[str], None], *, arguments: bool) -> None:
+        self._rows = rows
+        self._orphan = orphan
         self.seq = -1
         self.line = 0
         self.run = 1
         self.turn = 0
         self.moved_on_seq = -1
-        self.answered: list[ToolCall] = []
-        self.orphans: list[str] = []
         self.calls = Calls(session_id, arguments=arguments)
 
     def reply(self, content: Sequence[AnyBlock]) -> str | None:
@@ -50,10 +51,9 @@ class Turns:
         self,
         content: Sequence[AnyBlock],
         message_ix: int,
-        *,
-        first: int = 0,
         provenance: Mapping[str, bool] = NONE_TOLD,
         harness: bool = False,
+        first: int = 0,
     ) -> tuple[str | None, dict[str, str] | None]:
         """A message in the user role, or blocks added to one, which then begin at block ``first``.
 
@@ -70,9 +70,9 @@ class Turns:
                 call_id: str = block.tool_use_id  # type: ignore[union-attr]
                 row = self.calls.answer(block, self.seq, message_ix, at, provenance.get(call_id))  # type: ignore[arg-type]
                 if row is None:
-                    self.orphans.append(call_id)
+                    self._orphan(call_id)
                 else:
-                    self.answered.append(row)
+                    self._rows.append(row)
             elif kind is Text:
                 texts.append(block.text)  # type: ignore[union-attr]
         voice = marks.speaker(texts, harness=harness) if texts else None
@@ -104,14 +104,23 @@ class Turns:
 
     def retold_results(self, message: Message, message_ix: int) -> None:
         """A message in the user role that only a rewrite holds: it may answer waiting calls, or be an edited copy."""
-        before = len(self.answered)
+        answers = False
         for at, block in enumerate(message.content):
             if isinstance(block, ToolResult):
                 call_id = block.tool_use_id
                 row = self.calls.answer(block, self.seq, message_ix, at, message.tool_provenance.get(call_id))
                 if row is not None:
-                    self.answered.append(row)
+                    answers = True
+                    self._rows.append(row)
                 elif not self.calls.was_asked(call_id):
-                    self.orphans.append(call_id)
-        if len(self.answered) > before:
+                    self._orphan(call_id)
+        if answers:
             self.calls.batch += 1
+
+
+def plan_checks(planning: Mapping[str, Free] | None) -> dict[str, list[str]]:
+    """Verification words of the plan's steps, as a member of ``detail``: whether checks were dispatched (12.6)."""
+    steps = planning.get("steps") if planning else None
+    words = [step.get("verification") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    found = [word for word in words if isinstance(word, str)]
+    return {"plan_checks": found} if found else {}

@@ -16,20 +16,21 @@ line's entry:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from isal import isal_zlib
+from isal.isal_zlib import crc32
 
 from sessionlab.formats._values import compact, detail, micros
 from sessionlab.formats.mecha import marks, wire
 from sessionlab.formats.mecha.bodies import Bodies
 from sessionlab.formats.mecha.conversation import Conversation
 from sessionlab.formats.mecha.ledger import Ledger, too_large
-from sessionlab.formats.mecha.turns import Turns
-from sessionlab.formats.mecha.wire import Extra, Free, Message, MessageLine, Meta, Recovered
+from sessionlab.formats.mecha.lenient import Extra, Recovered, Unreadable
+from sessionlab.formats.mecha.turns import Turns, plan_checks
+from sessionlab.formats.mecha.wire import Free, Message, MessageLine, Meta
 from sessionlab.formats.recording import Lines, digest63
-from sessionlab.tables import Entry, Problem, Row, Session, Window
+from sessionlab.tables import Agent, Entry, Problem, Row, Session, Window
 
 SURFACES = frozenset(
     {
@@ -56,7 +57,8 @@ class Walk:
         self._header_unknown: dict[str, Free] | None = None
         self._bodies = Bodies(self.session_id, self.rows, wanted=bodies)
         self._conversation = Conversation(hold=bodies)
-        self._turns = Turns(self.session_id, arguments=bodies)
+        self._list = self._conversation.list
+        self._turns = Turns(self.session_id, self.rows, self._orphan, arguments=bodies)
         self._ledger = Ledger(self.session_id, header)
         self._digest = digest63(self.session_id)
         self._record_id = 0
@@ -83,21 +85,13 @@ class Walk:
         turns = self._turns
         turns.seq += 1
         turns.line = number = self._lines.number
-        turns.run = self._ledger.run
         # The same line at the same place of a session of this id is the same record, in whatever file. The digest of
         # the id is spread by line number and checksum, so that no two lines of a session share an id.
-        self._record_id = self._digest ^ ((number & 0x7FFFFFFF) << 32 | isal_zlib.crc32(line))
+        self._record_id = self._digest ^ ((number & 0x7FFFFFFF) << 32 | crc32(line))
         if type(record) is MessageLine:
             self._message(record, found)
         else:
             self._of[type(record)](record, found or Recovered(record))
-        if turns.answered:
-            self.rows += turns.answered
-            turns.answered.clear()
-        if turns.orphans:
-            for call_id in turns.orphans:
-                self._note("orphan_result", f"Expected a call {call_id!r} that waits for its result, found none")
-            turns.orphans.clear()
         if found is not None:
             self._report(found)
 
@@ -125,7 +119,7 @@ class Walk:
             detail=detail(kind=None if known else header.kind, unknown=self._header_unknown),
         )
 
-    def unreadable(self, line: bytes, why: wire.Unreadable) -> Problem:
+    def unreadable(self, line: bytes, why: Unreadable) -> Problem:
         """The row of a line that is no record: it has no other."""
         torn = not self._lines.terminated
         words = f"Expected a record, found a {'torn last' if torn else 'broken'} line: {why}"
@@ -136,26 +130,24 @@ class Walk:
     # What each kind of record does.
 
     def _message(self, record: MessageLine, found: Recovered | None) -> None:
-        turns, conversation = self._turns, self._conversation
-        is_new = conversation.append(record)
-        list_ = conversation.list
+        turns, list_ = self._turns, self._list
+        is_new = self._conversation.append(record, self._lines.length)
         ix, length = list_[-1], len(list_)
         if is_new and self._wanted:
             self._bodies.message(turns.line, ix, record, found.extras[0] if found else ())
-        status = turn = members = None
+        status = turn = None
+        members: Mapping[str, Free] | None = None
         voice: str | None = "model"
         if record.role == "assistant":
             turns.turn = turn = turns.turn + 1
             turns.moved_on_seq = turns.seq
             status = turns.reply(record.content)
         else:
-            voice, members = turns.heard(
-                record.content, ix, provenance=record.tool_provenance, harness=record.harness
-            )
+            voice, members = turns.heard(record.content, ix, record.tool_provenance, record.harness)
             if voice == "tool":
                 turn = turns.turn or None
         if found is not None or record.planning is not None:
-            members = {**(members or {}), **_plan_checks(record.planning), **_dropped(found)}
+            members = {**(members or {}), **plan_checks(record.planning), **(found.dropped() if found else {})}
         self.rows.append(
             Entry(
                 session_id=self.session_id,
@@ -179,8 +171,8 @@ class Walk:
 
     def _rewrite(self, record: wire.Rewrite, found: Recovered) -> None:
         turns = self._turns
-        change = self._conversation.rewrite(record.messages)
-        list_ = self._conversation.list
+        change = self._conversation.rewrite(record.messages, self._lines.length)
+        list_ = self._list
         tail = max((at for at, is_new in enumerate(change.new, 1) if not is_new), default=0)
         ordinal = 0
         summarised = False
@@ -198,7 +190,7 @@ class Walk:
             "compaction" if summarised else "rewrite",
             "rewrite",
             output_ix=self._bodies.leftovers(turns.line, (), found.lost) if found.lost else None,
-            detail=compact({**found.unknown, **_dropped(found), **moved}),
+            detail=compact({**found.unknown, **found.dropped(), **moved}),
         )
         for position in range(change.kept, len(list_)):
             self._window(position, list_[position])
@@ -207,7 +199,7 @@ class Walk:
         self._epoch += 1
 
     def _extend(self, record: wire.Extend, found: Recovered) -> None:
-        turns, list_, index = self._turns, self._conversation.list, record.index
+        turns, list_, index = self._turns, self._list, record.index
         extras: Sequence[Extra] = found.extras[0] if found.extras else ()
         if index >= len(list_):
             ix = self._bodies.leftovers(turns.line, record.blocks, extras)
@@ -216,7 +208,7 @@ class Walk:
             self._note("extend_out_of_range", words)
             return
         was_ix, was = list_[index], self._conversation.pooled(index)
-        is_new, whole = self._conversation.extend(index, record.blocks)
+        is_new, whole = self._conversation.extend(index, record.blocks, self._lines.length)
         ix = list_[index]
         if is_new and whole is not None:
             self._bodies.message(turns.line, ix, whole, extras)
@@ -227,7 +219,7 @@ class Walk:
         if was.role == "assistant":
             status = turns.reply(record.blocks)
         else:
-            voice, members = turns.heard(record.blocks, ix, first=len(was.blocks))
+            voice, members = turns.heard(record.blocks, ix, first=was.blocks)
         self._entry(
             "extend",
             "extend",
@@ -241,9 +233,19 @@ class Walk:
         self._window(index, ix)
 
     def _meta(self, record: Meta, found: Recovered) -> None:
-        self._entry("other", "meta", detail=_unknown(found))
+        self._entry("other", "meta", detail=found.told())
         if self._turns.seq == 0:
             self._header_unknown = found.unknown or None
+            self.rows.append(
+                Agent(
+                    session_id=self.session_id,
+                    seq=0,
+                    line=self._turns.line,
+                    agent_id="root",
+                    depth=0,
+                    origin="root",
+                )
+            )
         else:
             self._note("second_header", f"Expected one header, found another, of id {record.id!r}; the first stands")
 
@@ -254,7 +256,7 @@ class Walk:
             record,
             seq=turns.seq,
             line=turns.line,
-            position=len(self._conversation.list),
+            position=len(self._list),
             system_ix=None if prompt is None else self._bodies.text(turns.line, prompt),
             toolset_ix=self._bodies.toolset(turns.line, record.tools),
             unknown=found.unknown,
@@ -280,15 +282,16 @@ class Walk:
         if spent is not None:
             self.rows.append(spent)
         self._figures(record)
+        turns.run = self._ledger.run
 
     def _taint(self, record: wire.Taint, found: Recovered) -> None:
         self._private |= record.private
         self._untrusted |= record.untrusted
-        self._entry("taint", "taint", private=self._private, untrusted=self._untrusted, detail=_unknown(found))
+        self._entry("taint", "taint", private=self._private, untrusted=self._untrusted, detail=found.told())
 
     def _retitle(self, record: wire.Title, found: Recovered) -> None:
         self._title = record.title
-        self._entry("title", "title", name=record.title, detail=_unknown(found))
+        self._entry("title", "title", name=record.title, detail=found.told())
 
     def _anchor(self, record: wire.GoalAnchor, found: Recovered) -> None:
         self._goal = record.goal if isinstance(record.goal, str) else None
@@ -297,7 +300,7 @@ class Walk:
 
     def _notes(self, record: wire.Notes, found: Recovered) -> None:
         ix = self._bodies.text(self._turns.line, *record.notes)
-        self._entry("note", "notes", voice="harness", output_ix=ix, detail=_unknown(found))
+        self._entry("note", "notes", voice="harness", output_ix=ix, detail=found.told())
 
     # Rows and problems.
 
@@ -335,7 +338,7 @@ class Walk:
                 charge_id=charge_id,
                 message_ix=message_ix,
                 position=position,
-                messages=len(self._conversation.list),
+                messages=len(self._list),
                 output_ix=output_ix,
                 status=status,
                 reason=reason,
@@ -369,33 +372,17 @@ class Walk:
             self._lines.problem(kind, words, severity="note", session_id=self.session_id, seq=self._turns.seq)
         )
 
+    def _orphan(self, call_id: str) -> None:
+        self._note("orphan_result", f"Expected a call {call_id!r} that waits for its result, found none")
+
     def _figures(self, record: wire.Config | wire.Summary | wire.Outcome) -> None:
         for name in too_large(record):
             self._note("number_too_large", f"Expected `{name}` below 2^63, found more: the column is null")
 
     def _report(self, found: Recovered) -> None:
         if found.dropped_blocks:
-            self._note("dropped_blocks", f"Expected known content blocks, left out {found.dropped_blocks} (kept as extra)")
+            self._note("dropped_blocks", f"Expected known content blocks, left out {found.dropped_blocks}")
         if found.dropped_messages:
             self._note("dropped_messages", f"Expected readable messages, left out {found.dropped_messages} of the list")
         for name in found.absent:
             self._note("unreadable_member", f"Expected another type as `{name}`: it counts as absent")
-
-
-def _unknown(found: Recovered) -> str | None:
-    return compact(found.unknown) if found.unknown else None
-
-
-def _dropped(found: Recovered | None) -> dict[str, int]:
-    if found is None:
-        return {}
-    counts = {"dropped_blocks": found.dropped_blocks, "dropped_messages": found.dropped_messages}
-    return {name: count for name, count in counts.items() if count}
-
-
-def _plan_checks(planning: dict[str, Free] | None) -> dict[str, list[str]]:
-    """Verification words of the plan's steps: they tell whether the harness dispatched checks (section 12.6)."""
-    steps = planning.get("steps") if planning else None
-    words = [step.get("verification") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    found = [word for word in words if isinstance(word, str)]
-    return {"plan_checks": found} if found else {}

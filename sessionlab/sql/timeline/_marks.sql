@@ -21,6 +21,7 @@
 -- voice          VARCHAR    who speaks
 -- role           VARCHAR    role of the message
 -- name           VARCHAR    tool, command line or check
+-- purpose        VARCHAR    what a model call was for
 -- charge_id      VARCHAR    model call it is part of
 -- message_ix     BIGINT     message it holds
 -- output_ix      BIGINT     output it holds
@@ -63,7 +64,7 @@ kinds AS (
       WHEN e.started_at IS NOT NULL THEN TRY_CAST((e.detail->>'$.ended_at') AS TIMESTAMP)
       WHEN e.role = 'assistant' OR e.kind IN ('model_call', 'model_error') THEN o.recorded_at
     END AS end_at,
-    o.recorded_at, o.first_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.charge_id, e.message_ix, e.output_ix,
+    o.recorded_at, o.first_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.purpose, e.charge_id, e.message_ix, e.output_ix,
     e.status, e.reason, e.exit_code, e.detail, o.is_taken_over
   FROM timeline._order o
   JOIN raw.entries e ON e.session_id = o.session_id AND e.source_id = o.source_id AND e.seq = o.seq
@@ -83,5 +84,5 @@ SELECT
     ORDER BY place
   ) AS span_id,
   kind, native_kind, run, turn, begin_at, end_at, recorded_at, first_at, begin_ms, end_ms, voice, role, name,
-  charge_id, message_ix, output_ix, status, reason, exit_code, detail, is_taken_over
+  purpose, charge_id, message_ix, output_ix, status, reason, exit_code, detail, is_taken_over
 FROM kinds

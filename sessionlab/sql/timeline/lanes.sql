@@ -17,23 +17,36 @@
 -- first_order      BIGINT   place of its first entry on the order axis; null without entries
 -- last_order       BIGINT   place of its last entry
 -- note             VARCHAR  why it has no entries; null when it has some
-WITH called AS (
+WITH active AS (
+  SELECT session_id, agent_id, count(*) AS entries, min(place) AS first_order, max(place) AS last_order
+  FROM timeline._order
+  GROUP BY session_id, agent_id
+),
+met AS (
+  SELECT session_id, agent_id FROM agents
+  UNION
+  SELECT session_id, agent_id FROM active
+),
+called AS (
   SELECT session_id, agent_id, max_by(model, seq) AS model
   FROM usage
   WHERE model IS NOT NULL AND standing <> 'check'
   GROUP BY session_id, agent_id
 )
 SELECT
-  t.session_id,
-  t.agent_id,
-  row_number() OVER (PARTITION BY t.session_id ORDER BY t.path, t.agent_id) - 1 AS lane,
+  m.session_id,
+  m.agent_id,
+  row_number() OVER (
+    PARTITION BY m.session_id
+    ORDER BY m.agent_id <> 'root' AND NOT coalesce(t.is_root, false), t.path NULLS LAST, x.first_order, m.agent_id
+  ) - 1 AS lane,
   a.parent_agent_id,
-  CAST(coalesce(a.depth, CASE WHEN t.parent_agent_id IS NULL THEN 0 END) AS BIGINT) AS depth,
-  coalesce(a.origin, CASE WHEN t.parent_agent_id IS NULL THEN 'root' END) AS origin,
+  CAST(coalesce(a.depth, CASE WHEN t.is_root OR m.agent_id = 'root' THEN 0 END) AS BIGINT) AS depth,
+  coalesce(a.origin, CASE WHEN t.is_root OR m.agent_id = 'root' THEN 'root' END) AS origin,
   a.origin_key,
   concat(
-    coalesce(a.profile, t.agent_id),
-    CASE WHEN lower(a.profile) <> lower(t.agent_id) THEN concat(' (', t.agent_id, ')') END,
+    coalesce(a.profile, m.agent_id),
+    CASE WHEN lower(a.profile) <> lower(m.agent_id) THEN concat(' (', m.agent_id, ')') END,
     CASE WHEN a.issue IS NOT NULL THEN concat(' · ', a.issue) END
   ) AS label,
   coalesce(a.model, c.model) AS model,
@@ -41,20 +54,26 @@ SELECT
   a.limit_hit,
   CASE WHEN a.limit_hit IS NOT NULL THEN concat(
     'stopped by its limit on ', replace(a.limit_hit, '_', ' '),
-    CASE WHEN a.limit_threshold IS NOT NULL THEN concat(': ', regexp_replace(CAST(a.limit_threshold AS VARCHAR), '[.]0$', '')) END,
-    CASE WHEN a.limit_observed IS NOT NULL THEN concat(', observed ', regexp_replace(CAST(a.limit_observed AS VARCHAR), '[.]0$', '')) END,
-    CASE WHEN a.limit_agent_id <> t.agent_id THEN concat(' by ', a.limit_agent_id) END
+    CASE WHEN a.limit_threshold IS NOT NULL
+      THEN concat(': ', regexp_replace(CAST(a.limit_threshold AS VARCHAR), '[.]0$', ''))
+    END,
+    CASE WHEN a.limit_observed IS NOT NULL
+      THEN concat(', observed ', regexp_replace(CAST(a.limit_observed AS VARCHAR), '[.]0$', ''))
+    END,
+    CASE WHEN a.limit_agent_id <> m.agent_id THEN concat(' by ', a.limit_agent_id) END
   ) END AS limit_note,
-  t.entries,
-  t.first_order,
-  t.last_order,
+  coalesce(x.entries, 0) AS entries,
+  x.first_order,
+  x.last_order,
   CASE
-    WHEN t.entries > 0 THEN NULL
+    WHEN x.entries > 0 THEN NULL
     WHEN f.state = 'short' AND a.status IS NULL THEN 'capture stopped before it ran: no entries recorded'
     ELSE 'created but never ran: no entries recorded'
   END AS note
-FROM timeline._tree t
-LEFT JOIN agents a ON a.session_id = t.session_id AND a.agent_id = t.agent_id
-LEFT JOIN called c ON c.session_id = t.session_id AND c.agent_id = t.agent_id
+FROM met m
+LEFT JOIN active x ON x.session_id = m.session_id AND x.agent_id = m.agent_id
+LEFT JOIN agents a ON a.session_id = m.session_id AND a.agent_id = m.agent_id
+LEFT JOIN timeline._tree t ON t.session_id = m.session_id AND t.agent_id = m.agent_id
+LEFT JOIN called c ON c.session_id = m.session_id AND c.agent_id = m.agent_id
 LEFT JOIN sources f ON f.source_id = a.source_id
-ORDER BY t.session_id, lane
+ORDER BY m.session_id, lane

@@ -29,10 +29,7 @@
 -- output_tokens    BIGINT     output of the call
 -- excerpt          VARCHAR    first 200 characters of what was said, asked or answered
 -- note             VARCHAR    why a lane is empty, or a remark
-WITH marks AS (
-  SELECT * FROM timeline._marks
-),
-charges AS (
+WITH charges AS (
   SELECT
     charge_id, max(model) AS model, max(context_tokens) AS context_tokens, max(window_tokens) AS window_tokens,
     max(output_tokens) AS output_tokens
@@ -50,7 +47,7 @@ reach AS (
   SELECT
     session_id, agent_id, min(begin_ms) AS begin_ms, max(coalesce(end_ms, begin_ms)) AS end_ms,
     min(recorded_at) AS begin_at, max(recorded_at) AS end_at
-  FROM marks
+  FROM timeline._marks
   GROUP BY session_id, agent_id
 ),
 entry_spans AS (
@@ -79,7 +76,7 @@ entry_spans AS (
       WHEN min(m.kind) = 'tool_result' THEN 'a result without its call'
       WHEN max(p.original_bytes) IS NOT NULL THEN concat('output: tail of ', max(p.original_bytes), ' bytes')
     END AS note
-  FROM marks m
+  FROM timeline._marks m
   LEFT JOIN charges c ON c.charge_id = m.charge_id AND m.span_kind IN ('model_call', 'compaction')
   LEFT JOIN run_models r ON r.session_id = m.session_id AND r.agent_id = m.agent_id AND r.run = m.run
   LEFT JOIN timeline._said x ON x.session_id = m.session_id AND x.span_id = m.span_id
@@ -101,8 +98,8 @@ tool_spans AS (
       WHEN p.original_bytes IS NOT NULL THEN concat('output: tail of ', p.original_bytes, ' bytes')
     END AS note
   FROM raw.tool_calls t
-  JOIN marks m ON m.session_id = t.session_id AND m.source_id = t.source_id AND m.seq = t.seq
-  LEFT JOIN marks n ON n.session_id = t.session_id AND n.source_id = t.source_id AND n.seq = t.result_seq
+  JOIN timeline._marks m ON m.session_id = t.session_id AND m.source_id = t.source_id AND m.seq = t.seq
+  LEFT JOIN timeline._marks n ON n.session_id = t.session_id AND n.source_id = t.source_id AND n.seq = t.result_seq
   LEFT JOIN pools p
     ON p.session_id = t.session_id AND p.source_id = t.source_id AND p.pool = t.output_pool AND p.ix = t.output_ix
 ),

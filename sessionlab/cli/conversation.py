@@ -1,0 +1,86 @@
+"""One session of a corpus in, its conversation as text out (mecha 16.4): › a person, ⟐ the harness, → calls, ✓ ✗ results."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from sessionlab.cli.output import UNKNOWN, visible
+
+if TYPE_CHECKING:
+    from sessionlab.corpus import Corpus
+
+CUT = 120
+"""Characters shown of a call's arguments and of a result's first line."""
+_MARKS = {"ok": "✓", "failed": "✗", "refused": "⊘", "interrupted": "✗", "staged": "…"}
+
+
+def write(corpus: Corpus, session_id: str) -> None:
+    """Write the conversation in force of every agent of a session, the root's first."""
+    [(name, model, provider, created)] = corpus.sql(
+        "SELECT coalesce(s.native_id, s.session_id), coalesce(s.model, u.model), coalesce(s.provider, u.provider),"
+        " s.created_at FROM sessions s LEFT JOIN (SELECT session_id, max_by(model, output_tokens) AS model,"
+        " max_by(provider, output_tokens) AS provider FROM usage WHERE standing <> 'check' GROUP BY session_id) u"
+        " ON u.session_id = s.session_id WHERE s.session_id = ?",
+        [session_id],
+    ).rows()
+    when = f"{created:%Y-%m-%d %H:%M:%S}" if created else UNKNOWN
+    sys.stdout.write(f"{name}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
+    marks = _results(corpus, session_id)
+    agent, place = "root", None
+    for row in corpus.view("log.messages", session_id=session_id).iter_rows(named=True):
+        if row["agent_id"] != agent:
+            _last_reply(corpus, session_id, agent)
+            agent = row["agent_id"]
+            sys.stdout.write(f"\n── {visible(agent)} ──\n")
+        elif place is not None and row["position"] != place and row["role"] == "user" and row["kind"] == "text":
+            sys.stdout.write("\n")
+        place = row["position"]
+        if line := _line(row, marks):
+            sys.stdout.write(line + "\n")
+    _last_reply(corpus, session_id, agent)
+
+
+def _line(row: dict[str, object], marks: dict[tuple[object, object], str]) -> str | None:
+    text = str(row["text"] or "")
+    if row["kind"] == "call":
+        return f"→ {visible(str(row['name'] or UNKNOWN))} {_first(text)}".rstrip()
+    if row["kind"] == "result":
+        return f"{marks.get((row['source_id'], row['call_id']), '·')} {_first(text)}".rstrip()
+    if row["kind"] != "text" or not text.strip():
+        return None  # thinking and images are not shown
+    if row["role"] == "assistant":
+        return _kept(text)
+    if row["role"] == "tool":
+        return f"· {_first(text)}"
+    return f"{'⟐' if row['voice'] == 'harness' or row['role'] == 'system' else '›'} {_kept(text)}"
+
+
+def _results(corpus: Corpus, session_id: str) -> dict[tuple[object, object], str]:
+    rows = corpus.sql("SELECT source_id, call_id, status FROM tool_calls WHERE session_id = ?", [session_id]).rows()
+    return {(source, call): _MARKS.get(status, "·") for source, call, status in rows}
+
+
+def _last_reply(corpus: Corpus, session_id: str, agent: str) -> None:
+    """A reply that no later request repeats: gg keeps replies apart from the messages sent."""
+    rows = corpus.sql(
+        "SELECT b.kind, b.name, b.text FROM blocks b JOIN (SELECT source_id, output_ix FROM entries"
+        " WHERE session_id = ? AND agent_id = ? AND kind = 'model_call' AND output_ix IS NOT NULL"
+        " ORDER BY seq DESC LIMIT 1) e ON b.source_id = e.source_id AND b.pool = 'response' AND b.ix = e.output_ix"
+        " ORDER BY b.block",
+        [session_id, agent],
+    ).rows()
+    for kind, name, text in rows:
+        if kind == "text" and text.strip():
+            sys.stdout.write(_kept(text) + "\n")
+        elif kind == "call":
+            sys.stdout.write(f"→ {visible(name or UNKNOWN)} {_first(text)}\n")
+
+
+def _kept(text: str) -> str:
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def _first(text: str) -> str:
+    line = visible(text.split("\n", 1)[0].rstrip("\r"))
+    return line if len(line) <= CUT else line[:CUT] + "…"

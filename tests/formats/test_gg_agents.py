@@ -1,0 +1,94 @@
+"""Where gg agents come from and how they end (specification, section 1.4; data model, section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sessionlab.tables import Agent, Outcome, Problem
+from tests.formats.gg_examples import (
+    HEADER,
+    ROOT,
+    agent,
+    asks,
+    call,
+    end,
+    entry,
+    journal,
+    message,
+    of,
+    read,
+    result,
+    text,
+)
+
+
+def _hit(limit: str) -> dict[str, Any]:
+    return {"limit": limit, "threshold": 3.0, "observed": 4.0, "turns": 4, "agentId": "root"}
+
+
+STOPS: list[tuple[dict[str, Any], bool, tuple[str | None, str | None, bool | None]]] = [
+    ({"terminalStatus": "done"}, False, ("done", "completed", False)),
+    ({"terminalStatus": "failed"}, False, ("failed", "failed", False)),
+    ({"terminalStatus": "done", "limitHit": _hit("turns")}, False, ("turns", "cut_short", True)),
+    ({"terminalStatus": "done", "limitHit": _hit("runtime")}, False, ("runtime", "cut_short", True)),
+    ({"terminalStatus": "done", "limitHit": _hit("cost")}, False, ("cost", "cut_short", True)),
+    ({"terminalStatus": "done", "limitHit": _hit("error_rate")}, False, ("error_rate", "cut_short", False)),
+    (
+        {"terminalStatus": "failed", "limitHit": _hit("consecutive_errors")},
+        False,
+        ("consecutive_errors", "failed", False),
+    ),
+    ({"terminalStatus": "done"}, True, ("canceled", "interrupted", False)),
+    ({"terminalStatus": "running"}, False, ("running", None, None)),
+    ({}, False, (None, None, None)),
+]
+
+
+@pytest.mark.parametrize(("row", "canceled", "expected"), STOPS)
+def test_how_an_agent_ended(
+    row: dict[str, Any], canceled: bool, expected: tuple[str | None, str | None, bool | None]
+) -> None:
+    """Terminal status, ceiling and the last look at the cancel file decide; without them nothing tells."""
+    probe = entry(0, "cancel_probe", canceled=canceled)
+    (outcome,) = of(read(journal(HEADER, ROOT, probe, agent("root", {"type": "root"}, **row), end(1))), Outcome)
+    assert (outcome.stop_cause, outcome.stop_class, outcome.exhausted) == expected
+
+
+def test_an_end_on_a_failed_call() -> None:
+    """Told only where the model ended the run itself."""
+    lines = [call(0, 0, response=asks("a")), result(1, "a", ok=False, failure="io-error"), call(2, 0)]
+    last = agent("root", {"type": "root"}, terminalStatus="done")
+    (outcome,) = of(read(journal(HEADER, ROOT, message(0), text(0, "x"), *lines, last, end(3))), Outcome)
+    assert (outcome.ended_on_failed_call, outcome.tool_errors, outcome.tool_denied) == (True, 1, 0)
+
+
+def test_origins_are_spelled_from_the_root() -> None:
+    """Ids of other agents are replaced by their origins, so the key is the same in every run."""
+
+    def told(a: str, b: str) -> list[str | None]:
+        rows = [
+            ROOT,
+            agent(a, {"type": "spawn", "parent": "root", "ordinal": 2}),
+            agent(b, {"type": "succession", "predecessor": a, "ordinal": 0}),
+            agent("X-1.0i", {"type": "issue_attempt", "issue": "X-1", "attempt": 1}),
+            agent("late", {"type": "spawn", "parent": "X-1.0i", "ordinal": 5}),
+        ]
+        return [agent.origin_key for agent in of(read(journal(HEADER, *rows, end(0))), Agent)]
+
+    assert told("agent-3", "agent-9") == told("agent-4", "agent-0")
+    assert told("agent-3", "agent-9") == [
+        "root",
+        "root/spawn:2",
+        "root/spawn:2/succession:0",
+        "root/issue_attempt:X-1:1",
+        "root/issue_attempt:X-1:1/spawn:5",
+    ]
+
+
+def test_an_agent_of_an_unknown_maker() -> None:
+    """A maker without a row leaves key and depth unknown, with a note."""
+    rows = read(journal(HEADER, agent("a", {"type": "spawn", "parent": "nobody", "ordinal": 0}), end(0)))
+    assert [(a.origin_key, a.depth, a.parent_agent_id) for a in of(rows, Agent)] == [(None, None, "nobody")]
+    assert [p.kind for p in of(rows, Problem)] == ["unknown_parent"]

@@ -1,0 +1,161 @@
+"""Models, tokens and cost of gg calls (specification, section 6): unknown is not zero."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sessionlab.tables import Agent, Entry, Outcome, Problem, Usage
+from tests.formats.gg_examples import (
+    HEADER,
+    ROOT,
+    USAGE,
+    agent,
+    call,
+    end,
+    entry,
+    journal,
+    message,
+    of,
+    read,
+    request,
+)
+
+
+def _profiles(**capability: object) -> dict[str, Any]:
+    agents = [
+        {"slug": "root", "modelId": "gale/tern-1", "capabilities": [{"id": "compaction", **capability}]},
+        {"slug": "shell", "modelId": ""},
+    ]
+    return {**HEADER, "capabilitySet": {"agents": agents}}
+
+
+@pytest.mark.parametrize(
+    ("capability", "model"),
+    [
+        (
+            {"enabled": True, "implementation": "handoff-summarization", "params": {"model": "gale/gull-2"}},
+            "gale/gull-2",
+        ),
+        ({"enabled": True, "implementation": "handoff-compaction", "params": {"model": "gale/gull-2"}}, "gale/gull-2"),
+        ({"enabled": True, "implementation": "handoff-compaction", "params": {"model": "  "}}, "gale/tern-1"),
+        ({"enabled": True, "implementation": "self-compaction", "params": {"model": "gale/gull-2"}}, "gale/tern-1"),
+        ({"enabled": False, "implementation": "handoff-compaction", "params": {"model": "x"}}, "gale/tern-1"),
+        ({"enabled": True, "implementation": "handoff-compaction"}, "gale/tern-1"),
+    ],
+)
+def test_the_model_of_a_compaction(capability: dict[str, Any], model: str) -> None:
+    """Section 6.4: the strategy's own model where it may name one, else the agent's."""
+    lines = [call(0, 0), call(1, 0, role="compaction")]
+    rows = read(journal(_profiles(**capability), ROOT, message(0), *lines, end(2)))
+    assert [(u.purpose, u.turn, u.model) for u in of(rows, Usage)] == [
+        ("agent", 1, "gale/tern-1"),
+        ("compaction", None, model),
+    ]
+    assert [u.provider for u in of(rows, Usage)] == [None, None]
+
+
+@pytest.mark.parametrize("profile", ["shell", "unheard-of"])
+def test_an_agent_without_a_model(profile: str) -> None:
+    """Section 11: an empty model id is no model; neither is that of a profile nobody told."""
+    row = {"type": "agent", "agent": {**ROOT["agent"], "profileId": profile}}
+    rows = read(journal(_profiles(), row, message(0), call(0, 0), end(1)))
+    assert [u.model for u in of(rows, Usage)] == [None]
+    assert [a.model for a in of(rows, Agent)] == [None]
+    assert [p.kind for p in of(rows, Problem)] == ([] if profile == "shell" else ["unknown_profile"])
+
+
+Tokens = tuple[int | None, int | None, int | None, int | None, int | None]
+TOKENS: list[tuple[object, Tokens, list[str]]] = [
+    ({"uncachedInput": 7, "cachedInput": 11, "output": 13, "reasoning": 17}, (7, 11, 30, 17, 18), []),
+    ({"uncachedInput": 7, "cachedInput": None, "output": 13, "reasoning": None}, (7, None, 13, None, 7), []),
+    ({"uncachedInput": None, "cachedInput": 11, "output": None, "reasoning": 17}, (None, 11, 17, 17, 11), []),
+    (dict.fromkeys(["uncachedInput", "cachedInput", "output", "reasoning"]), (None,) * 5, []),
+    ({"uncachedInput": 0, "cachedInput": 0, "output": 0, "reasoning": 0}, (0, 0, 0, 0, 0), []),
+    (None, (None,) * 5, ["usage_missing"]),
+    ([1], (None,) * 5, ["usage_missing"]),
+    ({"uncachedInput": 7.5, "cachedInput": True, "output": -1, "reasoning": "x"}, (None,) * 5, ["malformed_usage"] * 4),
+]
+
+
+@pytest.mark.parametrize(("usage", "expected", "kinds"), TOKENS)
+def test_tokens(usage: object, expected: Tokens, kinds: list[str]) -> None:
+    """Section 6.2: unknown is not zero; output takes reasoning in; a sum is unknown only when both parts are."""
+    rows = read(journal(HEADER, ROOT, message(0), call(0, 0, response={"usage": usage}), end(1)))
+    (row,) = of(rows, Usage)
+    tokens = (
+        row.uncached_input_tokens,
+        row.cache_read_tokens,
+        row.output_tokens,
+        row.reasoning_tokens,
+        row.context_tokens,
+    )
+    assert tokens == expected
+    assert row.cache_write_tokens is None
+    assert [p.kind for p in of(rows, Problem)] == kinds
+
+
+def test_both_sums() -> None:
+    """Section 6.3: over all calls, and without compactions and replies cut off at their length."""
+
+    def reply(n: int, cost: float | None, **more: object) -> dict[str, Any]:
+        usage = {"uncachedInput": n, "cachedInput": None, "output": 10 * n, "reasoning": None}
+        return {"usage": usage, **({} if cost is None else {"cost": {"actual": cost, "comparable": None}}), **more}
+
+    lines = [
+        call(0, 0, response=reply(1, 0.5)),
+        call(1, 0, response=reply(2, 0.25, finishReason="length")),
+        call(2, 0, role="compaction", response=reply(4, 0.125)),
+        call(3, 0, response=reply(8, None, finishReason="stop")),
+    ]
+    (outcome,) = of(read(journal(HEADER, ROOT, message(0), *lines, end(4))), Outcome)
+    assert json.loads(outcome.sensors or "") == {
+        "all": {
+            "calls": 4,
+            "uncachedInput": 15,
+            "cachedInput": None,
+            "output": 150,
+            "reasoning": None,
+            "actual": 0.875,
+            "comparable": None,
+        },
+        "turns": {
+            "calls": 2,
+            "uncachedInput": 9,
+            "cachedInput": None,
+            "output": 90,
+            "reasoning": None,
+            "actual": 0.5,
+            "comparable": None,
+        },
+    }
+    assert (outcome.turns, outcome.compactions, outcome.recorded_usd) == (3, 1, 0.875)
+
+
+def test_spend_that_is_not_recorded() -> None:
+    """Section 6.1: discarded replies cost money that no record holds, so the figure is a lower bound."""
+    aborted = {"usage": USAGE, "loopAborts": {"attempts": 1, "words": 5, "chars": 25}}
+    rows = read(journal(HEADER, ROOT, message(0), call(0, 0), call(1, 0, response=aborted), end(2)))
+    assert [u.is_lower_bound for u in of(rows, Usage)] == [False, True]
+    assert of(rows, Outcome)[0].usage_complete is False
+
+
+@pytest.mark.parametrize(
+    ("kind", "complete"),
+    [
+        ("parse", False),
+        ("provider_mismatch", False),
+        ("response_loop", False),
+        ("timeout", True),
+        ("missing_api_key", True),
+    ],
+)
+def test_errors_that_cost_money(kind: str, complete: bool) -> None:
+    """Section 6.1: after a parse failure, a foreign provider or a looping reply the usage is not complete."""
+    failed = entry(0, "model_error", request=request(0), error={"kind": kind, "message": "m", "attempts": 3})
+    last = agent("root", {"type": "root"}, terminalStatus="done")
+    rows = read(journal(HEADER, ROOT, message(0), failed, last, end(1)))
+    assert of(rows, Outcome)[0].usage_complete is complete
+    assert [(e.status, e.reason) for e in of(rows, Entry)] == [("failed", kind)]
