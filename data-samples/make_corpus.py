@@ -6,7 +6,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from generator import mecha
+from generator import claude_code, datalayer, gg, mecha
 from generator.tokens import Ledger
 
 OUT = Path(__file__).parent / "corpus"
@@ -16,7 +16,7 @@ def build() -> tuple[dict[str, bytes], Ledger]:
     """Every file of the corpus by its path in it, and the books of what its model calls used."""
     ledger = Ledger()
     files: dict[str, bytes] = {}
-    for module in (mecha,):
+    for module in (gg, mecha, datalayer, claude_code):
         files.update(module.write(ledger))
     return files, ledger
 
@@ -33,7 +33,7 @@ def main() -> None:
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    print(f"{len(files)} files, {sum(map(len, files.values())):,} bytes in {out}")  # noqa: T201 (a script's answer)
+    print(f"{len(files)} files, {sum(map(len, files.values())):,} bytes in {out}")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ class Corpus:
         unclaimed: files that no format claims, by uri.
         bodies: whether `pools` and `blocks` were loaded.
         tz: the zone days are formed in.
+        catalog: DuckDB catalog that holds its tables and views.
         now: the clock: what "today", ``last(days=…)`` and ``reprice(at="now")`` mean.
     """
 
@@ -50,12 +51,13 @@ class Corpus:
         like: str | None = None,
         unclaimed: Sequence[str] = (),
     ) -> None:
-        self._con, self._catalog = con, catalog
+        self._con, self.catalog = con, catalog
         self.bodies, self.now, self.tz = bodies, now, tz
         self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
         self._priced = False
         self._defined: set[str] = set()
         self._lock = threading.Lock()
+        views.settings(con, now=_naive(now), tz=tz, price_at=_naive(price_at))
         self.unclaimed = tuple(unclaimed)
 
     # -- answers ------------------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ class Corpus:
         child = self._child()
         try:
             self._cursor().execute(
-                f"CREATE TABLE {child._catalog}.main.scope AS SELECT session_id FROM sessions WHERE {clause}", values
+                f"CREATE TABLE {child.catalog}.main.scope AS SELECT session_id FROM sessions WHERE {clause}", values
             )
         except duckdb.Error as error:
             raise QueryError(str(error)) from error
@@ -175,7 +177,7 @@ class Corpus:
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for each question: an open result owns its connection in DuckDB 2."""
         cursor = self._con.cursor()
-        cursor.execute(f"USE {self._catalog}")
+        cursor.execute(f"USE {self.catalog}")
         return cursor
 
     def _filtered(self, name: str, columns: list[str], equal: dict[str, object]) -> pl.DataFrame:
@@ -202,12 +204,8 @@ class Corpus:
         return Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
 
     def _finish(self, child: Corpus, *, scope: bool = False) -> Corpus:
-        views.narrow(child._con, self._catalog, bodies=self.bodies, condition="scope" if scope else None)
-        child._settle()
+        views.narrow(child._con, self.catalog, bodies=self.bodies, condition="scope" if scope else None)
         return child
-
-    def _settle(self) -> None:
-        views.settings(self._con, now=_naive(self.now), tz=self.tz, price_at=_naive(self._price_at))
 
     def _define(self, names: Iterable[str], *, prices: bool = False) -> None:
         """Make the views a question needs, and the rates if it needs them: most questions need few."""
@@ -275,9 +273,7 @@ def load(
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
 
     with reporter(progress) as report:
-        parts = read_all(
-            find(given), bodies=bodies, strict=strict, workers=workers, executor=executor, progress=report
-        )
+        parts = read_all(find(given), bodies=bodies, strict=strict, workers=workers, executor=executor, progress=report)
         for part in parts:
             views.insert(con, part.batches)
             unclaimed.extend(part.unclaimed)
@@ -285,7 +281,6 @@ def load(
     corpus = Corpus(
         con, "memory", bodies=bodies, now=clock, tz=tz, rates=rates, rate_file=rate_file, unclaimed=sorted(unclaimed)
     )
-    corpus._settle()
     return corpus
 
 

@@ -18,6 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+SHOWN = 4
+"""How many of many names a message lists."""
+
 
 class SessionlabError(Exception):
     """Base of every error raised on purpose by sessionlab."""
@@ -68,7 +71,7 @@ class AmbiguousName(UnknownName):
     def __init__(self, name: str, matches: Iterable[str]) -> None:
         found = sorted(matches)
         self.name = name
-        shown = ", ".join(found[:4]) + (" …" if len(found) > 4 else "")
+        shown = ", ".join(found[:SHOWN]) + (" …" if len(found) > SHOWN else "")
         KeyError.__init__(self, f"{name!r} matches {len(found)} sessions ({shown}); use a longer prefix")
 
 

@@ -126,11 +126,12 @@ def read_all(
         progress: called with (bytes done, bytes in all).
     """
     total = sum(f.size_bytes or 0 for f in files)
-    count = workers if workers is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    count = max(workers if workers is not None else os.cpu_count() or 1, 1)
     local = [f for f in files if f.stream is not None]
-    parts = _parts([f for f in files if f.stream is None], total, max(count, 1))
+    parts = _parts([f for f in files if f.stream is None], total, count)
     done = 0
-    if executor is None and (count < 2 or len(parts) < 2 or (total < PARALLEL_BYTES and workers is None)):
+    alone = count == 1 or len(parts) <= 1 or (total < PARALLEL_BYTES and workers is None)
+    if executor is None and alone:
         for part in read_files(files, bodies=bodies, strict=strict):
             done += part.bytes
             if progress:

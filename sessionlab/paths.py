@@ -77,7 +77,7 @@ def _local(text: str) -> Iterator[Found]:
     elif os.path.isfile(path):  # noqa: PTH113
         yield _stat(path)
     elif glob.has_magic(path):
-        for match in glob.iglob(path, recursive=True, include_hidden=True):
+        for match in glob.iglob(path, recursive=True, include_hidden=True):  # noqa: PTH207 (Path.glob knows no hidden files)
             if os.path.isfile(match) and not match.endswith(PASSED_OVER):  # noqa: PTH113
                 yield _stat(match)
 

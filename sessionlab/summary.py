@@ -23,8 +23,8 @@ def _facts(corpus: Corpus) -> _Facts:
         " FROM sessions s GROUP BY s.format ORDER BY s.format"
     ).rows()
     [(sessions, first, last, undated)] = corpus.sql(
-        "SELECT count(*), min(created_at), max(coalesce(ended_at, created_at)), count(*) FILTER (WHERE created_at IS NULL)"
-        " FROM sessions"
+        "SELECT count(*), min(created_at), max(coalesce(ended_at, created_at)),"
+        " count(*) FILTER (WHERE created_at IS NULL) FROM sessions"
     ).rows()
     kinds = corpus.sql("SELECT severity, sum(problems) FROM problems.by_kind GROUP BY severity").rows()
     counted = {severity: int(number) for severity, number in kinds}
@@ -73,6 +73,6 @@ def html(corpus: Corpus) -> str:
         "<th style='text-align:left'>format</th><th>sessions</th><th>files</th><th>entries</th></tr></thead>"
         f"<tbody>{rows}</tbody></table>"
         f"<div>problems: {escape(facts.problems)}</div>"
-        "<div style='opacity:.7'>ask: <code>.view(\"cost.by_model\")</code>, <code>.view(\"health.summary\")</code>, "
-        "<code>.sql(\"FROM usage LIMIT 5\")</code></div></div>"
+        '<div style=\'opacity:.7\'>ask: <code>.view("cost.by_model")</code>, <code>.view("health.summary")</code>, '
+        '<code>.sql("FROM usage LIMIT 5")</code></div></div>'
     )

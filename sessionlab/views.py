@@ -151,10 +151,8 @@ def narrow(con: duckdb.DuckDBPyConnection, parent: str, *, bodies: bool, conditi
 def _scope_of(name: str, parent: str) -> str:
     if "session_id" in SCHEMAS[name].names and name != "problems":
         return "SEMI JOIN scope ON scope.session_id = x.session_id"
-    return (
-        f"SEMI JOIN (SELECT s.source_id FROM {parent}.raw.sessions s SEMI JOIN scope ON scope.session_id = s.session_id)"
-        " AS files ON files.source_id = x.source_id"
-    )
+    told = f"SELECT s.source_id FROM {parent}.raw.sessions s SEMI JOIN scope ON scope.session_id = s.session_id"
+    return f"SEMI JOIN ({told}) AS files ON files.source_id = x.source_id"
 
 
 def settings(con: duckdb.DuckDBPyConnection, *, now: datetime | None, tz: str, price_at: datetime | None) -> None:

@@ -112,7 +112,8 @@ def test_health_as_text() -> None:
     assert text.splitlines()[0] == "2 runs in 1 session read"
     assert "completed 2" in text
     assert "1 (50.0%)" in text
-    assert "3, errors 1 (33.3%), denied 0, staged 0" in text
+    assert "3, errors 1 (33.3%)" in text
+    assert "denied 0, staged 0" in text
     assert "at least $0.01, of 1 of 2 runs" in text
 
 
@@ -165,7 +166,7 @@ def test_path_and_show(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
 
 
 def test_show_as_a_person_reads_it() -> None:
-    """mecha 16.4: head, then › for the user, → for calls, ✓ ✗ for results."""
+    """Mecha 16.4: head, then › for the user, → for calls, ✓ ✗ for results."""
     lines = _run("show", SESSION, GOLDEN).stdout.splitlines()
     assert lines[0].startswith(f"{SESSION}  claude-opus-5  anthropic  2026-10-03 08:15:00")
     shown = [line for line in lines[1:] if line.strip()]
@@ -254,7 +255,9 @@ def test_errors_are_one_sentence_with_exit_code_two() -> None:
         (["show", "1999", GOLDEN], "no session named '1999'"),
         (["sql", "SELEC", GOLDEN], "Parser Error"),
     ):
-        done = subprocess.run([sys.executable, "-m", "sessionlab", *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "sessionlab", *arguments], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 2
         assert done.stderr.startswith("sessionlab: ")
         assert words in done.stderr
@@ -265,8 +268,9 @@ def test_errors_are_one_sentence_with_exit_code_two() -> None:
     ("name", "value", "text"),
     [
         ("cost_usd", None, "—"), ("cost_usd", 0.0, "$0.00"), ("cost_usd", 1234.5, "$1,234.50"),
-        ("cost_usd", 0.00123, "$0.0012"), ("cost_usd", 0.000012, "$0.000012"), ("calls", 12345, "12,345"), ("seq", 12345, "12345"),
-        ("error_rate", 1 / 3, "33.3%"), ("learnable", True, "yes"), ("excerpt", "a\x1b[31mb\n\u202ec", "a␛[31mb⏎<U+202E>c"),
+        ("cost_usd", 0.00123, "$0.0012"), ("cost_usd", 0.000012, "$0.000012"), ("calls", 12345, "12,345"),
+        ("seq", 12345, "12345"), ("error_rate", 1 / 3, "33.3%"), ("learnable", True, "yes"),
+        ("excerpt", "a\x1b[31mb\n\u202ec", "a␛[31mb⏎<U+202E>c"),
     ],
 )  # fmt: skip
 def test_cells_are_read_by_their_unit(name: str, value: object, text: str) -> None:

@@ -14,7 +14,7 @@ from sessionlab import views
 from tests.conftest import SAMPLES
 
 GOLDEN = SAMPLES / "mecha/golden"
-RATES = '[providers.anthropic]\ninput_price_per_mtok = 5.0\noutput_price_per_mtok = 25.0\n'
+RATES = "[providers.anthropic]\ninput_price_per_mtok = 5.0\noutput_price_per_mtok = 25.0\n"
 
 
 @pytest.fixture
@@ -39,17 +39,20 @@ def _mecha(day: str, number: int, model: str = "m") -> io.BytesIO:
 
 
 def test_golden_figures_with_the_users_own_rates(any_now: datetime, rate_file: str) -> None:
-    """mecha 20: one session, four turns, 0.018625 dollars, whatever today is."""
+    """Mecha 20: one session, four turns, 0.018625 dollars, whatever today is."""
     corpus = sl.load(GOLDEN, rates="file", rate_file=rate_file, now=any_now)
     [row] = corpus.view("cost.stats").to_dicts()
     assert row["cost_usd"] == pytest.approx(0.018625, rel=1e-12)
     assert [row[n] for n in ("provider", "model", "sessions", "turns")] == ["anthropic", "claude-opus-5", 1, 4]
-    assert [row[n] for n in ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")] == [
-        1500, 125, 1200, 1000,
-    ]  # fmt: skip
+    tokens = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    assert [row[n] for n in tokens] == [1500, 125, 1200, 1000]
     [health] = corpus.view("health.summary").to_dicts()
     assert (health["runs"], health["sessions_read"], health["tool_calls"], health["tool_errors"]) == (2, 1, 3, 1)
-    assert (health["tool_error_rate"], health["ended_on_failed_call"], health["ended_on_failed_call_rate"]) == (1 / 3, 1, 0.5)
+    assert (health["tool_error_rate"], health["ended_on_failed_call"], health["ended_on_failed_call_rate"]) == (
+        1 / 3,
+        1,
+        0.5,
+    )
     assert (health["recorded_usd"], health["runs_priced"]) == (0.01425, 1)
 
 
@@ -71,7 +74,9 @@ def test_the_same_file_twice_and_an_older_backup_count_once(tmp_path: Path, rate
 
 def test_two_files_that_part_keep_both_tails(tmp_path: Path) -> None:
     """One session id, a common head, two tails: the head once, both tails."""
-    head = b'{"record":"meta","id":"s","created_at":"2026-10-01T00:00:00Z","provider":"p","model":"m","workspace":"/w"}\n'
+    head = (
+        b'{"record":"meta","id":"s","created_at":"2026-10-01T00:00:00Z","provider":"p","model":"m","workspace":"/w"}\n'
+    )
     usage = '{"input_tokens":%d,"output_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}'
     for name, tokens in (("a", 100), ("b", 7)):
         said = f'{{"record":"message","role":"user","content":[{{"type":"text","text":"{name}"}}]}}\n'
@@ -100,7 +105,12 @@ def test_where_narrows_every_view_and_nests(now: datetime) -> None:
     assert odd.view("health.summary")["runs"].item() == 3
     assert odd.where("created_at >= '2026-10-03'").view("health.by_day").height == 2
     assert corpus.where(title=None).table("sessions").height == 6
-    assert corpus.where("native_id IN (SELECT native_id FROM sessions ORDER BY created_at LIMIT 1)").table("outcomes").height == 1
+    assert (
+        corpus.where("native_id IN (SELECT native_id FROM sessions ORDER BY created_at LIMIT 1)")
+        .table("outcomes")
+        .height
+        == 1
+    )
     assert odd.table("sources").height == 3
     assert odd.sql("SELECT count(*) FROM raw.sessions").item() == 3
     assert corpus.view("health.summary")["runs"].item() == 6
@@ -113,7 +123,9 @@ def test_days_follow_the_zone(now: datetime) -> None:
     berlin = [date(2026, 10, 25), date(2026, 10, 26)]
     assert corpus.view("health.by_day", tz="Europe/Berlin")["day"].to_list() == berlin
     assert corpus.in_zone("Europe/Berlin").view("health.by_day")["day"].to_list() == berlin
-    assert sl.load(_mecha("2026-10-24T22:30:00Z", 1), tz="Asia/Tokyo").view("health.by_day")["day"].to_list() == [date(2026, 10, 25)]
+    assert sl.load(_mecha("2026-10-24T22:30:00Z", 1), tz="Asia/Tokyo").view("health.by_day")["day"].to_list() == [
+        date(2026, 10, 25)
+    ]
 
 
 def test_reprice_by_date_and_model(golden: sl.Corpus) -> None:
@@ -148,7 +160,7 @@ def test_wrong_names_say_what_there_is(golden: sl.Corpus) -> None:
         golden.view("cost.by_modell")
     with pytest.raises(sl.UnknownName, match=r"no table named 'usages'; did you mean: usage"):
         golden.table("usages")
-    with pytest.raises(sl.UnknownName, match="no column of cost.by_model named 'modle'; did you mean: model"):
+    with pytest.raises(sl.UnknownName, match=r"no column of cost\.by_model named 'modle'; did you mean: model"):
         golden.view("cost.by_model", modle="x")
     with pytest.raises(sl.UnknownName, match="no session named '1999'"):
         golden.session_id("1999")
@@ -164,7 +176,9 @@ def test_sessions_by_the_beginning_of_their_id(golden: sl.Corpus) -> None:
     """Native id, full id, or the beginning of either; two that begin so are told."""
     assert golden.session_id("2026") == golden.session_id("mecha:20261003") == "mecha:20261003T081500-5e1d20aa"
     both = sl.load(_mecha("2026-10-01T00:00:00Z", 1), _mecha("2026-10-01T00:00:00Z", 12))
-    with pytest.raises(sl.AmbiguousName, match=re.escape("'s' matches 2 sessions (mecha:s1, mecha:s12); use a longer prefix")):
+    with pytest.raises(
+        sl.AmbiguousName, match=re.escape("'s' matches 2 sessions (mecha:s1, mecha:s12); use a longer prefix")
+    ):
         both.session_id("s")
     assert both.session_id("s1") == "mecha:s1"
 
@@ -194,7 +208,7 @@ def test_nothing_to_load_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("MECHA_HOME", "MECHA_SESSION_DIR"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(sl.LoadError, match="no path given, and none of the known session stores exists"):
+    with pytest.raises(sl.LoadError, match=r"no path given, and none of the known session stores exists"):
         sl.load()
 
 

@@ -31,7 +31,7 @@ def test_public_names_are_sorted_complete_and_there() -> None:
 
 def test_import_is_light() -> None:
     """Importing the package loads none of the heavy libraries."""
-    code = "import sys, sessionlab; print([m for m in %r if m in sys.modules])" % (HEAVY,)
+    code = f"import sys, sessionlab; print([m for m in {HEAVY} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

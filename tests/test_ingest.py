@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from sessionlab import formats, ingest, views
 from sessionlab.paths import find
 from tests.conftest import SAMPLES
 
-PLAIN = [name for name in views.RAW_TABLES if name not in ("problems",)]
+PLAIN = [name for name in views.RAW_TABLES if name != "problems"]
 
 
 def _plain(corpus: sl.Corpus) -> dict[str, list[tuple[object, ...]]]:
@@ -24,13 +26,13 @@ def _plain(corpus: sl.Corpus) -> dict[str, list[tuple[object, ...]]]:
 @pytest.fixture(scope="module")
 def cases() -> list[Path]:
     """Every sample file that is not of the generated corpus."""
-    return [
-        p for p in sorted(SAMPLES.rglob("*"))
-        if p.is_file() and "expect" not in p.parts and "corpus" not in p.parts and p.suffix not in {".md", ".py", ".toml"}
-    ]  # fmt: skip
+    files = [p for p in sorted(SAMPLES.rglob("*")) if p.is_file() and not {"expect", "corpus"} & set(p.parts)]
+    return [p for p in files if p.suffix not in {".md", ".py", ".toml"}]
 
 
-def test_any_order_and_split_of_the_files_gives_the_same_tables(cases: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_order_and_split_of_the_files_gives_the_same_tables(
+    cases: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Read forwards, shuffled, or in batches of a few bytes: the plain tables are the same up to row order."""
     now = datetime.fromisoformat("2026-11-30T12:00:00+00:00")
     wanted = _plain(sl.load(*cases, now=now))
@@ -125,7 +127,7 @@ def test_files_are_spread_over_workers_by_size(tmp_path: Path, monkeypatch: pyte
     seen: list[list[str]] = []
 
     class Watching(Executor):
-        def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]  # noqa: ANN
+        def submit(self, fn: Callable[..., object], /, *args: Any, **kwargs: Any) -> Future[object]:
             seen.append([f.uri for f in args[0]])
             future: Future[object] = Future()
             future.set_result(fn(*args, **kwargs))

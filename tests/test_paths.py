@@ -34,7 +34,11 @@ def test_a_folder_gives_its_files_at_any_depth(tree: Path) -> None:
 def test_globs_home_and_overlaps(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`**`, `~` and paths that overlap: each file once."""
     monkeypatch.setenv("HOME", str(tree))
-    assert _names(tree, "~/a.jsonl", tree / "**" / "*.jsonl", tree) == [".gg/replay.ndjson", "a.jsonl", "deep/er/b.jsonl"]
+    assert _names(tree, "~/a.jsonl", tree / "**" / "*.jsonl", tree) == [
+        ".gg/replay.ndjson",
+        "a.jsonl",
+        "deep/er/b.jsonl",
+    ]
 
 
 def test_a_file_named_outright_is_taken_whatever_its_ending(tree: Path) -> None:
@@ -44,7 +48,7 @@ def test_a_file_named_outright_is_taken_whatever_its_ending(tree: Path) -> None:
 
 def test_what_is_not_there_is_an_error_by_name(tree: Path) -> None:
     """A typo never reads as an empty corpus."""
-    with pytest.raises(LoadError, match="no file at '.*nowhere': expected a file, a folder, a glob that matches"):
+    with pytest.raises(LoadError, match=r"no file at '.*nowhere': expected a file, a folder, a glob that matches"):
         find([str(tree / "nowhere")])
     with pytest.raises(LoadError, match="no file at"):
         find([str(tree / "*.nothing")])

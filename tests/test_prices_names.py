@@ -60,7 +60,7 @@ def test_spellings_of_one_provider_are_one() -> None:
 
 def test_aliases_lead_to_providers_that_exist() -> None:
     """Every alias is written as it is looked up, and ends at a provider genai-prices knows by that very id."""
-    from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415
+    from genai_prices.data_snapshot import get_snapshot
 
     ids = {provider.id for provider in get_snapshot().providers}
     assert {squash(alias) for alias in PROVIDER_ALIASES} == set(PROVIDER_ALIASES)

@@ -50,7 +50,7 @@ class Session:
         self.config()
         for number in range(1, job.runs + 1):
             last = number == job.runs
-            if number == 2 and "switch" in traits:  # noqa: PLR2004 (after the first run)
+            if number == 2 and "switch" in traits:
                 self.model = MODELS["opus"]
                 self.context = self._context("opus")
                 self.config()
@@ -89,7 +89,7 @@ class Session:
         job, traits = self.job, self.job.traits
         self.record(
             "config",
-            mecha_version="0.1.14" if job.at.month == 10 else "0.1.16",  # noqa: PLR2004 (October)
+            mecha_version="0.1.14" if job.at.month == 10 else "0.1.16",
             provider=self.model.provider,
             model=self.model.name,
             workspace=self.topic.folder,
@@ -106,14 +106,18 @@ class Session:
             max_cost_usd=0.75 if "budget" in traits else None,
             compact_at_tokens=120_000 if "compact" in traits else None,
             compact_keep_recent=2,
-            permission_mode="read-only" if "refuse_policy" in traits else "allow" if job.surface == "trigger" else "ask",
+            permission_mode="read-only"
+            if "refuse_policy" in traits
+            else "allow"
+            if job.surface == "trigger"
+            else "ask",
             trifecta="block",
             sandbox="bwrap" if job.surface == "trigger" else "none",
             sandbox_network=job.surface == "trigger",
         )
 
     def _context(self, model: str) -> Context:
-        return Context(self.rng, self.rng.randint(38_000, 62_000), caching=MODELS[model].caching)
+        return Context(self.rng, self.rng.randint(92_000, 134_000), caching=MODELS[model].caching)
 
     def _header(self, first: str) -> None:
         name = prose.title(self.topic, first)

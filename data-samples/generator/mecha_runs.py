@@ -21,6 +21,8 @@ RECORDED = {
 }
 """Prices in the group's mecha configuration: one per provider, whatever the model; `google` and `nest` have none."""
 CUTS = ("max_turns", "max_turns", "loop", "output_token_budget")
+REPEATS = 3
+"""How often the same call is made before the harness calls it a loop."""
 SUMMARISING = frozenset({"run", "trigger", "task", "test"})
 """Front ends that write a summary record after a run; the others leave the tokens to the outcome."""
 REFUSALS = {
@@ -28,7 +30,15 @@ REFUSALS = {
     "refuse_policy": "Blocked by policy: fs_write is not available in read-only mode",
     "refuse_hook": "Blocked by a hook: files under nights/ are kept as they were typed",
 }
-COUNTED = ("tool_calls", "tool_errors", "tool_denied", "tool_staged", "malformed_tool_args", "blocked_sends", "compactions")
+COUNTED = (
+    "tool_calls",
+    "tool_errors",
+    "tool_denied",
+    "tool_staged",
+    "malformed_tool_args",
+    "blocked_sends",
+    "compactions",
+)
 
 
 class Run:
@@ -43,7 +53,10 @@ class Run:
         self.failed = False
         self.cause = self._cause()
         self.end_failed = self.cause == "completed" and self.rng.random() < self.job.failed_end_rate
-        self.middle = number == (self.job.runs + 1) // 2
+        self.again: prose.Act | None = None
+        gradual = "gradual" in self.job.traits  # taint builds up run by run: clean, private, both, not told
+        self.middle = number == (3 if gradual else (self.job.runs + 1) // 2)
+        self.reads_private = "private" in self.job.traits and (number > 1 or not gradual)
 
     def trait(self, name: str) -> bool:
         """Whether the session has the trait and this is the run to show it in."""
@@ -55,13 +68,15 @@ class Run:
         if "goal" in self.job.traits and self.number == 1:
             s.record("goal_anchor", goal=f"task:t-{self.topic.name}")
         self._ask()
-        rounds = self.rng.randint(2, 4) if self.cause != "max_turns" else 7
+        rounds = self.rng.randint(3, 6) if self.cause != "max_turns" else 11
         for at in range(rounds):
             if self.trait("compact") and at == rounds - 1:
                 self._compact()
-            self._round(last=at == rounds - 1)
+            self._round(left=rounds - 1 - at)
         if self.trait("stale"):
             self._stale()
+        if self.last and "crash" in self.job.traits:
+            return  # killed: nothing says what it used, or what had tainted it
         self._end()
         self._checkpoints()
 
@@ -96,10 +111,10 @@ class Run:
         if self.trait("notes"):
             s.record("notes", notes=["(From the harness: the gauges answered late today.)"])
 
-    def _round(self, *, last: bool) -> None:
-        """The model calls tools, and the results come back together."""
-        s, rng = self.s, self.rng
-        acts = self._acts(last=last)
+    def _round(self, *, left: int) -> None:
+        """The model calls tools, and the results come back together; so many rounds are ``left`` after it."""
+        s, rng, last = self.s, self.rng, left == 0
+        acts = self._acts(left)
         uses: list[Json] = []
         results: list[Json] = []
         provenance: dict[str, bool] = {}
@@ -115,25 +130,23 @@ class Run:
             uses.insert(0, special[0])
             results.insert(0, special[1])
         blocks: list[Json] = [text(prose.opening(rng, self.topic))]
-        if s.model.caching == "explicit" and rng.random() < 0.5:  # noqa: PLR2004 (half of them)
+        if s.model.caching == "explicit" and rng.random() < 0.5:
             blocks.insert(0, {"type": "thinking", "text": prose.thought(rng, self.topic), "signature": "c2ln"})
         s.say("assistant", blocks + uses)
-        self._charge(rng.randint(180, 1900))
+        self._charge(rng.randint(320, 5200))
         if self.trait("steer") and last:
             results.append(text("only the last week matters, skip the rest"))
         s.say("user", results, **({"tool_provenance": provenance} if provenance else {}))
-        s.context.take(sum(rng.randint(700, 5200) for _ in uses))
+        s.context.take(sum(rng.randint(1500, 9000) for _ in uses))
 
-    def _acts(self, *, last: bool) -> list[prose.Act]:
-        rng, job = self.rng, self.job
-        if self.cause == "loop" and last:
-            again = prose.act(rng, self.topic, failed=True, kind="test")
-            return [again, again, again]
-        acts = [
-            prose.act(rng, self.topic, failed=rng.random() < job.failure_rate) for _ in range(rng.randint(1, 3))
-        ]
+    def _acts(self, left: int) -> list[prose.Act]:
+        rng, job, last = self.rng, self.job, left == 0
+        if self.cause == "loop" and left < REPEATS:
+            self.again = self.again or prose.act(rng, self.topic, failed=True, kind="test")
+            return [self.again]
+        acts = [prose.act(rng, self.topic, failed=rng.random() < job.failure_rate) for _ in range(rng.randint(1, 3))]
         if last and self.middle and "untrusted" in job.traits:
-            acts[0] = prose.act(rng, self.topic, kind="fetch")
+            acts.insert(0, prose.act(rng, self.topic, kind="fetch"))
             if "hostile" in job.traits:
                 acts[0] = acts[0]._replace(output=prose.HOSTILE[0])
         if last and self.cause == "completed":
@@ -144,7 +157,7 @@ class Run:
         self.counts["tool_calls"] += 1
         self.counts["tool_errors"] += act.failed
         self.failed = act.failed
-        self.s.private |= "private" in self.job.traits and act.kind in {"read", "search"}
+        self.s.private |= self.reads_private and act.kind in {"read", "search"}
         output = act.output
         if act.external:
             self.s.untrusted = True
@@ -218,7 +231,7 @@ class Run:
             s.say("assistant", [text(f"[interrupted after {self.turns} turns]")])
         elif self.cause != "loop":
             s.say("assistant", [text(prose.answer(rng, self.topic, failed=self.failed))])
-            self._charge(rng.randint(90, 700))
+            self._charge(rng.randint(140, 1300))
 
     def _checkpoints(self) -> None:
         """What stands after the messages of a run: taint, title, goal, summary, outcome."""

@@ -13,11 +13,21 @@ __all__ = ["HOSTILE", "TOPICS", "Act", "Topic", "act", "answer", "ask", "long_lo
 
 HOSTILE = (
     "label,count\n<script>alert(1)</script>,4\n<img src=x onerror=alert('moth')>,2\n",
-    "\x1b[31mERROR\x1b[0m bad row \x1b[1m17\x1b[0m\n\u200fabc\u202edef <b onmouseover=alert(2)>bold</b>\n{{7*7}} ${jndi}\n",
+    (
+        "\x1b[31mERROR\x1b[0m bad row \x1b[1m17\x1b[0m\n\u200fabc\u202edef <b onmouseover=alert(2)>bold</b>\n"
+        "{{7*7}} ${jndi}\n"
+    ),
 )
 """Text from outside that means harm where it is shown as markup, or sent to a terminal; here it is only data."""
 
 _WEIGHTS = {"read": 9, "search": 5, "list": 3, "shell": 6, "test": 5, "edit": 6, "write": 3}
+_COMMANDS = (
+    "wc -l {path}",
+    "sort -u {path} | tail -{n}",
+    "git diff --stat {path}",
+    "python tools/show.py {path} --row {n}",
+    "head -{n} {path}",
+)
 _OPENINGS = (
     "Let me look at {file} first.",
     "I start with {file}.",
@@ -139,8 +149,7 @@ def _subject(rng: Random, topic: Topic, kind: str, path: str) -> str:
     if kind == "test":
         return rng.choice((topic.test, f"{topic.test} -k {topic.name}_{rng.randint(1, 30)}"))
     if kind == "shell":
-        return _fill(rng, topic, rng.choice(("wc -l {path}", "sort -u {path} | tail -{n}", "git diff --stat {path}",
-                                             "python tools/show.py {path} --row {n}", "head -{n} {path}")), path=path)  # fmt: skip
+        return _fill(rng, topic, rng.choice(_COMMANDS), path=path)
     if kind == "fetch":
         return f"https://{topic.host}/{rng.choice(topic.things).replace(' ', '-')}/{rng.randint(1, 400)}"
     return path
@@ -151,7 +160,8 @@ def _content(rng: Random, topic: Topic, kind: str) -> str:
     if kind not in {"edit", "write"}:
         return ""
     n, m = rng.randint(2, 60), rng.randint(61, 900)
-    return f"# {rng.choice(topic.things)}\nLIMIT = {n}\n\n\ndef rows(lines):\n    return [line for line in lines if len(line) < {m}]\n"
+    kept = f"    return [line for line in lines if len(line) < {m}]\n"
+    return f"# {rng.choice(topic.things)}\nLIMIT = {n}\n\n\ndef rows(lines):\n{kept}"
 
 
 def _output(rng: Random, topic: Topic, kind: str, path: str) -> str:
@@ -161,11 +171,15 @@ def _output(rng: Random, topic: Topic, kind: str, path: str) -> str:
         names = sorted({file.rpartition("/")[2] for file in topic.files} | {f"old-{rng.randint(1, 99)}.bak"})
         return "\n".join(names)
     if kind == "search":
-        return "\n".join(f"{rng.choice(topic.files)}:{rng.randint(1, 300)}: {rng.choice(topic.things)}" for _ in range(3))
+        return "\n".join(
+            f"{rng.choice(topic.files)}:{rng.randint(1, 300)}: {rng.choice(topic.things)}" for _ in range(3)
+        )
     if kind == "test":
         return f"{rng.randint(8, 90)} passed in {rng.randint(1, 9)}.{rng.randint(10, 99)}s"
     if kind == "shell":
-        return _fill(rng, topic, rng.choice(("{n} {path}", "{thing}\n{n}\n{m}", " 1 file changed, {n} insertions(+)")), path=path)
+        return _fill(
+            rng, topic, rng.choice(("{n} {path}", "{thing}\n{n}\n{m}", " 1 file changed, {n} insertions(+)")), path=path
+        )
     if kind == "fetch":
         return f"{topic.host}: {_fill(rng, topic, rng.choice(topic.facts))}\n" + _table(rng, topic, 4)
     return f"wrote {rng.randint(120, 4800)} bytes to {path}"

@@ -66,12 +66,12 @@ class Job(NamedTuple):
     @property
     def cut_rate(self) -> float:
         """Share of runs the harness cuts short."""
-        return 0.42 if self.regressed else 0.04
+        return 0.42 if self.regressed else 0.025
 
     @property
     def failed_end_rate(self) -> float:
         """Share of the other runs that end on a failed call."""
-        return 0.60 if self.regressed else 0.04
+        return 0.68 if self.regressed else 0.04
 
 
 def _job(when: str, surface: str, topic: str, model: str, runs: int, traits: str = "") -> Job:
@@ -85,7 +85,7 @@ MECHA = (
     _job("10-05T07:30:00", "trigger", "rain", "sparrow", 1, "untrusted"),
     _job("10-07T13:05:44", "run", "parser", "sonnet", 2, "private untrusted compact retitle cost"),
     _job("10-09T10:20:31", "web", "ferry", "gpt", 3, "untrusted steer refuse_person cost"),
-    _job("10-12T06:00:00", "trigger", "rain", "sparrow", 1, "clean"),
+    _job("10-10T06:00:00", "trigger", "rain", "sparrow", 1, "clean"),
     _job("10-14T15:45:09", "task", "herbarium", "sonnet", 2, "private staged checks goal cost"),
     _job("10-16T11:10:50", "chat", "moths", "gemini", 2, "clean refuse_policy incomplete"),
     _job("10-20T09:00:27", "run", "lantern", "finch", 2, "clean malformed cost"),
@@ -96,49 +96,49 @@ MECHA = (
     _job("11-02T09:25:40", "task", "parser", "sonnet", 4, "clean goal cost"),
     _job("11-03T07:30:00", "trigger", "rain", "sonnet", 2, "untrusted notes"),
     _job("11-04T11:40:13", "run", "moths", "sonnet", 3, "private refuse_hook cost"),
-    _job("11-05T13:15:58", "web", "tides", "sonnet", 4, "private untrusted blocked_send cost"),
+    _job("11-05T13:15:58", "web", "tides", "sonnet", 4, "private untrusted gradual blocked_send crash cost"),
     _job("11-06T10:05:22", "run", "herbarium", "sonnet", 3, "private no_output cost"),
     _job("11-09T09:10:47", "chat", "lantern", "sonnet", 3, "untrusted steer hostile stale cost"),
     _job("11-10T15:00:33", "run", "letters", "sonnet", 4, "clean cost"),
     _job("11-16T10:30:08", "run", "parser", "sonnet", 3, "private compact goal cost"),
     _job("11-19T09:45:55", "slack", "birds", "gpt", 2, "no_taint delivery cost"),
-    _job("11-24T08:50:20", "test", "recipes", "finch", 1, "clean cost"),
-    _job("11-27T14:20:41", "chat", "tides", "opus", 3, "clean image rollback interrupted torn cost"),
+    _job("11-22T08:50:20", "test", "recipes", "finch", 1, "clean cost"),
+    _job("11-28T14:20:41", "chat", "tides", "opus", 3, "clean image rollback interrupted torn cost"),
 )
 
 CLAUDE_CODE = (
     _job("10-01T14:02:10", "cli", "parser", "sonnet", 2, "growing title"),
-    _job("10-06T09:31:45", "cli", "birds", "opus", 2, "subagents hourly"),
-    _job("10-08T10:15:03", "cli", "lantern", "sonnet", 3, "denied thinking growing"),
-    _job("10-13T13:40:29", "cli", "tides", "sonnet", 3, "compacted title"),
+    _job("10-06T09:31:45", "cli", "birds", "opus", 2, "subagents"),
+    _job("10-08T10:15:03", "cli", "lantern", "sonnet", 3, "denied thinking growing hourly"),
+    _job("10-13T13:40:29", "cli", "tides", "sonnet", 3, "compacted"),
     _job("10-21T11:03:37", "sdk-cli", "ferry", "sonnet", 2, "web mcp"),
     _job("10-28T09:50:14", "cli", "moths", "opus", 3, "interrupted denied"),
     _job("10-29T10:30:51", "cli", "parser", "sonnet", 3, "api_error"),
-    _job("11-02T14:32:06", "cli", "ferry", "sonnet", 4, "growing web"),
+    _job("11-02T14:32:06", "cli", "ferry", "sonnet", 3, "growing web"),
     _job("11-04T09:02:49", "cli", "herbarium", "sonnet", 3, "subagents"),
     _job("11-06T15:20:17", "cli", "moths", "sonnet", 3, "hostile torn web"),
-    _job("11-10T10:42:38", "cli", "parser", "sonnet", 3, "resumed_from title"),
+    _job("11-10T10:42:38", "cli", "parser", "sonnet", 2, "resumed_from"),
     _job("11-11T09:15:26", "cli", "parser", "sonnet", 2, "resumes"),
-    _job("11-17T10:05:11", "cli", "birds", "sonnet", 3, "hourly hook mcp"),
+    _job("11-17T10:05:11", "cli", "birds", "sonnet", 3, "hourly hook mcp skill"),
     _job("11-25T13:30:54", "cli", "lantern", "opus", 3, "subagents progress compacted"),
 )
-"""The session marked `resumes` is the one marked `resumed_from`, taken up again under a new id with its lines copied."""
+"""The session marked `resumes` is the one marked `resumed_from`, taken up again under a new id, its lines copied."""
 
 GG = (
     _job("10-02T10:00:00", "journal", "tides", "sonnet", 14, "hook"),
-    _job("10-05T13:00:00", "record", "parser", "gpt", 12, "reasoning"),
-    _job("10-12T09:00:00", "both", "lantern", "opus", 7, "board merge worktree"),
+    _job("10-05T13:00:00", "record", "parser", "gpt", 12, "canceled"),
+    _job("10-12T09:00:00", "both", "lantern", "opus", 7, "board merge"),
     _job("10-15T15:00:00", "journal", "ferry", "gemini", 6, "spawn succession"),
     _job("10-19T11:00:00", "record", "rain", "sparrow", 15, "turns_limit"),
-    _job("10-23T09:00:00", "record", "birds", "sonnet", 5, "board rework worktree"),
+    _job("10-23T09:00:00", "record", "birds", "sonnet", 5, "board rework"),
     _job("10-30T16:00:00", "journal", "moths", "gpt", 12, "killed"),
-    _job("11-03T10:00:00", "record", "recipes", "mini", 13, "program"),
+    _job("11-03T10:00:00", "record", "recipes", "mini", 13, "program memory"),
     _job("11-05T14:00:00", "both", "lantern", "sonnet", 11, "vision"),
-    _job("11-09T08:00:00", "journal", "herbarium", "opus", 9, "spawn compaction"),
-    _job("11-12T13:00:00", "record", "ferry", "gemini", 5, "board merge worktree idle"),
+    _job("11-09T08:00:00", "journal", "herbarium", "opus", 9, "spawn compaction error_limit"),
+    _job("11-12T13:00:00", "record", "ferry", "gemini", 5, "board merge idle"),
     _job("11-17T12:00:00", "journal", "letters", "opus", 12, "clip hook"),
     _job("11-20T10:00:00", "record", "tides", "gemini", 13, "cost_limit retries"),
-    _job("11-26T11:00:00", "journal", "parser", "gpt", 13, "full error_limit"),
+    _job("11-26T11:00:00", "journal", "parser", "gpt", 13, "full"),
 )
 """gg writes no dates: these give the order only. The surface says what is left of a run: journal, record or both."""
 

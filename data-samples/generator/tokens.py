@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from random import Random
 
-CACHE_MISS = 0.07
+CACHE_MISS = 0.15
 """Share of calls that come after the cache has expired, because somebody took a break."""
 FULL = 165_000
 """Context size above which a conversation takes in only little more: no request crosses the 200,000 token band."""

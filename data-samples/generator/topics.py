@@ -53,7 +53,7 @@ _ALL = (
         (
             "The table for {place} is an hour off since October. Find out why.",
             "Work out low water at {place} for the coming week.",
-            "Add the {n}th harmonic to tides.py and check it against the printed table.",
+            "Add harmonic number {n} to tides.py and check it against the printed table.",
             "Which days in 2027 have a spring tide over {n} decimetres at {place}?",
             "Turn tables/2026.csv into a calendar file people can subscribe to.",
         ),
@@ -91,10 +91,10 @@ _ALL = (
         "ferry",
         ("feed/stops.txt", "feed/times.txt", "build_feed.py", "check_feed.py", "README.md"),
         ("stop id", "winter timetable", "transfer time", "calendar row", "missing pier"),
-        ("pier 2", "the islands line", "Saturday boat", "the car deck"),
+        ("pier 2", "the mill island", "the lighthouse", "the old quay"),
         (
             "Build the winter timetable feed and check it with check_feed.py.",
-            "{place} leaves {n} minutes early in the feed. Fix the source, not the output.",
+            "The boat from {place} leaves {n} minutes early in the feed. Fix the source, not the output.",
             "Merge the {n} stops that stand within ten metres of each other.",
             "Fetch the published timetable for {place} and list what differs.",
             "Write a page that shows the next three boats from {place}.",

@@ -157,7 +157,9 @@ def tables(
     out = output.console()
     for n, row in chosen.items():
         out.print(f"[bold]{n}[/bold]  {(row.__doc__ or '').strip()}")
-        _dictionary([(c.name, c.type, c.doc + (" (folded table only)" if c.plain_only else "")) for c in plain_columns(row)])
+        _dictionary(
+            [(c.name, c.type, c.doc + (" (folded table only)" if c.plain_only else "")) for c in plain_columns(row)]
+        )
 
 
 def formats(json: Json = False) -> None:
@@ -184,8 +186,8 @@ def prices(
     if like:
         corpus = corpus.reprice("call", like=like)
     found = corpus.sql(
-        "SELECT * FROM prices ORDER BY provider NULLS FIRST, model, variant, from_at NULLS FIRST, from_time NULLS FIRST,"
-        " band_from_tokens"
+        "SELECT * FROM prices ORDER BY provider NULLS FIRST, model, variant, from_at NULLS FIRST,"
+        " from_time NULLS FIRST, band_from_tokens"
     )
     missing = corpus.view("cost.unpriced")
     if json:
@@ -209,5 +211,3 @@ def _dictionary(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...] = ("c
     for row in rows:
         drawn.add_row(*(Text(text) for text in row))
     output.console().print(drawn)
-
-

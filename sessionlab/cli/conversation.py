@@ -1,4 +1,4 @@
-"""One session of a corpus in, its conversation as text out (mecha 16.4): › a person, ⟐ the harness, → calls, ✓ ✗ results."""
+"""One session of a corpus in, its conversation as text out: › a person, ⟐ the harness, → calls, ✓ ✗ results."""
 
 from __future__ import annotations
 

@@ -36,7 +36,10 @@ def as_json(corpus: Corpus, hidden: dict[str, int]) -> dict[str, object]:
         "runs_priced": summary["runs_priced"],
         "stop_causes": {str(row["stop_cause"]): row["runs"] for row in records(corpus.view("health.stop_causes"))},
         "by_model": [
-            {name: row[name] for name in ("model", "runs", "tool_error_rate", "ended_on_failed_call_rate", "cut_short_rate")}
+            {
+                name: row[name]
+                for name in ("model", "runs", "tool_error_rate", "ended_on_failed_call_rate", "cut_short_rate")
+            }
             for row in by_model
         ],
         "findings": records(corpus.view("health.findings")),
@@ -52,15 +55,16 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
     window = f" in the last {days:g} days" if days is not None else ""
     causes = told["stop_causes"]
     assert isinstance(causes, dict)
-    lines = [
-        f"{_plural(told['runs'], 'run')} in {_plural(sessions, 'session')} read{window}",
-        f"  stopped            {' · '.join(f'{word} {count}' for word, count in causes.items())}",
-        f"  ended on a failed call  {told['ended_on_failed_call']} ({_rate(told['ended_on_failed_call_rate'])})",
-        f"  tool calls         {told['tool_calls']:,}, errors {told['tool_errors']:,} ({_rate(told['tool_error_rate'])}),"
-        f" denied {told['tool_denied']:,}, staged {told['tool_staged']:,}",
-        f"  malformed args     {told['malformed_tool_args']:,}, blocked sends {told['blocked_sends']:,},"
-        f" compactions {told['compactions']:,}",
-    ]
+    parts = (
+        ("stopped", " · ".join(f"{word} {count}" for word, count in causes.items())),
+        ("ended on a failed call", _of(told, "ended_on_failed_call")),
+        ("tool calls", f"{told['tool_calls']:,}, errors {_of(told, 'tool_errors', 'tool_error_rate')}"),
+        ("", f"denied {told['tool_denied']:,}, staged {told['tool_staged']:,}"),
+        ("malformed arguments", f"{told['malformed_tool_args']:,}, blocked sends {told['blocked_sends']:,}"),
+        ("compactions", f"{told['compactions']:,}"),
+    )
+    lines = [f"{_plural(told['runs'], 'run')} in {_plural(sessions, 'session')} read{window}"]
+    lines += [f"  {label:<24}{text}" for label, text in parts]
     by_model = told["by_model"]
     assert isinstance(by_model, list)
     if len(by_model) > 1:
@@ -71,9 +75,8 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
             for row in by_model
         ]
     if told["runs_priced"]:
-        lines.append(
-            f"  recorded cost      at least ${told['cost_usd']:,.2f}, of {told['runs_priced']:,} of {told['runs']:,} runs"
-        )
+        cost = f"at least ${told['cost_usd']:,.2f}, of {told['runs_priced']:,} of {told['runs']:,} runs"
+        lines.append(f"  {'recorded cost':<24}{cost}")
     findings = told["findings"]
     assert isinstance(findings, list)
     lines += [
@@ -83,6 +86,10 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
     ]
     lines += [f"  {count:,} {word} sessions are left out" for word, count in hidden.items() if count]
     return "\n".join(lines) + "\n"
+
+
+def _of(told: dict[str, object], count: str, rate: str | None = None) -> str:
+    return f"{told[count]:,} ({_rate(told[rate or f'{count}_rate'])})"
 
 
 def _rate(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
 
 
-class Rates(str, Enum):
+class Rates(StrEnum):
     """Where rates come from."""
 
     all = "all"
@@ -23,7 +23,9 @@ class Rates(str, Enum):
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(help="Files, folders, globs or URLs; default: the session stores of this machine.", show_default=False),
+    typer.Argument(
+        help="Files, folders, globs or URLs; default: the session stores of this machine.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Days = Annotated[

@@ -102,7 +102,7 @@ _DIRECTIONS = frozenset([0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(
 
 
 def table(frame: pl.DataFrame, *, title: str | None = None, totals: bool = False, limit: int | None = None) -> Table:
-    """A frame as a table: numbers to the right, units by column name, — for unknown, a row of totals where it adds up."""
+    """A frame as a table: numbers to the right, units by column name, — for unknown, totals where it adds up."""
     shown = frame if limit is None else frame.head(limit)
     drawn = Table(box=SIMPLE_HEAD, title=title, title_justify="left", show_footer=False, pad_edge=False)
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):

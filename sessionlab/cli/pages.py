@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
     app.command()(taint)
 
 
-def timeline(identifier: Identifier, paths: Paths = None, out: Out = None, show: Open = False, json: Json = False) -> None:
+def timeline(
+    identifier: Identifier, paths: Paths = None, out: Out = None, show: Open = False, json: Json = False
+) -> None:
     """One session's agents over time, as a page that needs no network."""
     corpus = options.load(paths, bodies=True)
     session_id = corpus.session_id(identifier)
@@ -79,7 +81,9 @@ def _agents(corpus: Corpus, session_id: str) -> AgentTimeline:
 
 
 def _title(corpus: Corpus, session_id: str) -> str:
-    [(title,)] = corpus.sql("SELECT coalesce(title, session_id) FROM sessions WHERE session_id = ?", [session_id]).rows()
+    [(title,)] = corpus.sql(
+        "SELECT coalesce(title, session_id) FROM sessions WHERE session_id = ?", [session_id]
+    ).rows()
     return str(title)
 
 

@@ -170,7 +170,9 @@ def health(
     paths: Paths = None,
     days: Days = None,
     kind: Kind = None,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", help="Look at this many sessions, newest first.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("-n", "--limit", help="Look at this many sessions, newest first.")
+    ] = None,
     include_tests: Annotated[bool, typer.Option("--include-tests", help="Test and experiment sessions too.")] = False,
     json: Json = False,
     tz: Zone = None,

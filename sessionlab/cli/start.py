@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import typer
 
 from sessionlab import bundled
 from sessionlab.cli import options, output
-from sessionlab.cli.options import Json, Now
+from sessionlab.cli.options import Json, Now, Paths
 from sessionlab.errors import SessionlabError
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, typer.Argument(help="Where to put the notebooks; those already there are left as they are.")]
 Port = Annotated[int | None, typer.Option("--port", help="Port to serve on.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
+
+_JUPYTER = Path(__file__).parent.parent / "jupyter"
+"""What Jupyter is given when it is started here: the dashboard's page template, and settings other than its own."""
 
 
 def register(app: typer.Typer) -> None:
@@ -82,20 +86,41 @@ def _most_taint(corpus: Corpus) -> str:
 
 
 def lab(folder: Folder = Path("sessionlab-notebooks"), port: Port = None, no_browser: NoBrowser = False) -> None:
-    """JupyterLab on the starter notebooks, copied into a folder of yours."""
+    """JupyterLab on the starter notebooks, copied into a folder of yours; it keeps what widgets show when it saves."""
     _needs("jupyterlab")
     _copy_notebooks(folder)
     command = [sys.executable, "-m", "jupyterlab", str(folder)]
     command += [f"--ServerApp.port={port}"] * (port is not None) + ["--no-browser"] * no_browser
-    raise typer.Exit(subprocess.call(command))  # noqa: S603 (our own interpreter and arguments)
+    raise typer.Exit(subprocess.call(command, env=_environment()))  # noqa: S603 (our own interpreter and arguments)
 
 
-def dashboard(port: Port = None, no_browser: NoBrowser = False) -> None:
-    """The dashboard over outcome records, served by Voila on this machine."""
+def dashboard(paths: Paths = None, port: Port = None, no_browser: NoBrowser = False) -> None:
+    """The dashboard over outcome records, served by Voila on this machine; on the samples where no session store is."""
     _needs("voila")
-    command = [sys.executable, "-m", "voila", str(bundled.notebooks() / "03_dashboard.ipynb")]
+    from sessionlab.paths import find  # noqa: PLC0415 (fsspec loads with it)
+
+    given = [_absolute(path) for path in paths or []]
+    find(given)  # a path that names nothing is told here, not on a page that stays empty
+    command = [sys.executable, "-m", "voila", str(bundled.notebooks() / "03_dashboard.ipynb"), "--template=sessionlab"]
     command += [f"--port={port}"] * (port is not None) + ["--no-browser"] * no_browser
-    raise typer.Exit(subprocess.call(command))  # noqa: S603 (our own interpreter and arguments)
+    environment = _environment()
+    if given:
+        environment["SESSIONLAB_PATHS"] = "\n".join(given)
+    raise typer.Exit(subprocess.call(command, env=environment))  # noqa: S603 (our own interpreter and arguments)
+
+
+def _absolute(path: str) -> str:
+    """The path from wherever Voila runs its kernels; a URL is as it is."""
+    return path if "://" in path else os.path.abspath(Path(path).expanduser())  # noqa: PTH100 (a glob is no path yet)
+
+
+def _environment() -> dict[str, str]:
+    """This environment, in which Jupyter finds our page template and settings besides, and before, its own."""
+    environment = dict(os.environ)
+    for variable in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH"):
+        told = environment.get(variable)
+        environment[variable] = os.pathsep.join([str(_JUPYTER), *([told] if told else [])])
+    return environment
 
 
 def _needs(module: str) -> None:

@@ -9,7 +9,8 @@ function h(tag, attributes = {}, ...children) {
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   // JupyterLab reads keys before the page does, and leaves them alone only where the focused element itself asks for it
-  if (tag === "button" || tag === "summary" || "tabindex" in attributes) element.setAttribute("data-lm-suppress-shortcuts", "true");
+  if (tag === "button" || tag === "summary" || "tabindex" in attributes)
+    element.setAttribute("data-lm-suppress-shortcuts", "true");
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
@@ -89,8 +90,14 @@ function theme(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(name).trim();
   return {
-    ink: read("--sl-ink"), quiet: read("--sl-quiet"), faint: read("--sl-faint"), rule: read("--sl-rule"),
-    paper: read("--sl-paper"), band: read("--sl-band"), focus: read("--sl-focus"), alarm: read("--sl-alarm"),
+    ink: read("--sl-ink"),
+    quiet: read("--sl-quiet"),
+    faint: read("--sl-faint"),
+    rule: read("--sl-rule"),
+    paper: read("--sl-paper"),
+    band: read("--sl-band"),
+    focus: read("--sl-focus"),
+    alarm: read("--sl-alarm"),
     font: style.fontFamily,
   };
 }
@@ -105,7 +112,10 @@ function watch(element, redraw, signal) {
   const sizes = new ResizeObserver(later);
   sizes.observe(element);
   const themes = new MutationObserver(later);
-  themes.observe(document.body, { attributes: true, attributeFilter: ["class", "data-jp-theme-name", "data-jp-theme-light"] });
+  themes.observe(document.body, {
+    attributes: true,
+    attributeFilter: ["class", "data-jp-theme-name", "data-jp-theme-light"],
+  });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later, { signal });
   signal.addEventListener("abort", () => {
     cancelAnimationFrame(waiting);

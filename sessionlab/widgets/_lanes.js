@@ -3,8 +3,28 @@
 const LABEL = 232;
 const PLACES = { clock: ["begin_at", "end_at"], elapsed: ["begin_ms", "end_ms"], order: ["begin_order", "end_order"] };
 const SPAN_COLUMNS = [
-  "span_id", "lane", "kind", "name", "forced", "status", "caller", "place", "reason", "run", "turn", "begin_order", "end_order",
-  "begin_ms", "end_ms", "begin_at", "end_at", "length", "use", "written", "excerpt", "note",
+  "span_id",
+  "lane",
+  "kind",
+  "name",
+  "forced",
+  "status",
+  "caller",
+  "place",
+  "reason",
+  "run",
+  "turn",
+  "begin_order",
+  "end_order",
+  "begin_ms",
+  "end_ms",
+  "begin_at",
+  "end_at",
+  "length",
+  "use",
+  "written",
+  "excerpt",
+  "note",
 ];
 const RUN_TOP = 5;
 const MODEL_TOP = 10;
@@ -19,8 +39,14 @@ const MOST_BRANCHES = 12;
 const LOUD_WIDTH = 10;
 const LOUD = new Set(["cross", "stop", "pinch", "fold", "dot"]);
 const PART_TITLES = {
-  message: "Message", window: "Window", response: "Response", arguments: "Arguments", output: "Output",
-  stderr: "Standard error", error: "Error", summary: "Summary",
+  message: "Message",
+  window: "Window",
+  response: "Response",
+  arguments: "Arguments",
+  output: "Output",
+  stderr: "Standard error",
+  error: "Error",
+  summary: "Summary",
 };
 
 /** Where every entry stands on one axis, lane by lane; tools at work at the same time get lines of their own. */
@@ -83,7 +109,8 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
     drawBranches(context, height);
     for (let place = 0; place < data.lanes.length; place += 1) {
       const { top, height: tall } = plan.boxes[place];
-      if (top + tall >= scroll.scrollTop && top <= scroll.scrollTop + height) drawLane(context, place, top - scroll.scrollTop, width);
+      if (top + tall >= scroll.scrollTop && top <= scroll.scrollTop + height)
+        drawLane(context, place, top - scroll.scrollTop, width);
     }
     drawCursor(context);
   }
@@ -104,7 +131,12 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
     context.fillStyle = colors.rule;
     context.fillRect(0, 21, width, 3);
     context.fillStyle = colors.focus;
-    context.fillRect((viewport.view[0] - low) * scale, 21, Math.max(6, (viewport.view[1] - viewport.view[0]) * scale), 3);
+    context.fillRect(
+      (viewport.view[0] - low) * scale,
+      21,
+      Math.max(6, (viewport.view[1] - viewport.view[0]) * scale),
+      3,
+    );
   }
 
   /** A thin line from the lane of an agent's maker to where the agent begins. */
@@ -117,7 +149,9 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       if (lane.parent === undefined || first === undefined) return;
       // in a crowd only the branch of the current lane is told from the others
       if (data.lanes.length > MOST_BRANCHES && place !== state.cursor.lane) return;
-      const x = Math.round(viewport.x(Number.isNaN(plan.begin[lane.span] ?? NaN) ? plan.begin[first] : plan.begin[lane.span])) + 0.5;
+      const x =
+        Math.round(viewport.x(Number.isNaN(plan.begin[lane.span] ?? NaN) ? plan.begin[first] : plan.begin[lane.span])) +
+        0.5;
       const from = plan.boxes[lane.parent].top + LANE_HEIGHT - 10 - scroll.scrollTop;
       const to = plan.boxes[place].top + MODEL_TOP + MODEL_HEIGHT / 2 - scroll.scrollTop;
       if (Math.max(from, to) < 0 || Math.min(from, to) > height) return;
@@ -144,7 +178,13 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       const [x, w] = extent(agent);
       context.fillStyle = colors.band;
       context.beginPath();
-      context.roundRect(Math.max(-4, x), top + 4, Math.min(width + 8, x + w) - Math.max(-4, x), plan.boxes[place].height - 8, 3);
+      context.roundRect(
+        Math.max(-4, x),
+        top + 4,
+        Math.min(width + 8, x + w) - Math.max(-4, x),
+        plan.boxes[place].height - 8,
+        3,
+      );
       context.fill();
     }
     // quiet marks first, so that none of them hides an error, a limit or a compaction
@@ -168,7 +208,8 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
         context.globalAlpha = dimmed ? 0.13 : 1;
         if (w) drawMark(context, mark, from, top + offset, seen, tall, colors, { forced: spans.forced[i], status });
         else drawTick(context, mark, x, top + offset, tall, status, spans.forced[i]);
-        if (seen > 34 && !loud && mark.track !== "top" && spans.name[i]) drawName(context, mark, spans.name[i], from, top + offset, seen, tall, status, spans.forced[i]);
+        if (seen > 34 && !loud && mark.track !== "top" && spans.name[i])
+          drawName(context, mark, spans.name[i], from, top + offset, seen, tall, status, spans.forced[i]);
       }
     }
     context.globalAlpha = 1;
@@ -216,14 +257,23 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
 
   function drawCursor(context) {
     const chosen = state.selected;
-    for (const [i, color, shown] of [[chosen, colors.ink, true], [state.cursor.span, colors.focus, state.hasFocus]]) {
+    for (const [i, color, shown] of [
+      [chosen, colors.ink, true],
+      [state.cursor.span, colors.focus, state.hasFocus],
+    ]) {
       if (i === undefined || i < 0 || !shown || spans.kind[i] === "agent") continue;
       const [x, w] = extent(i);
       const [offset, tall] = trackOf(marks.get(spans.kind[i]), plan.line[i]);
       context.strokeStyle = color;
       context.lineWidth = 2;
       context.beginPath();
-      context.roundRect(x - 3, plan.boxes[spans.lane[i]].top - scroll.scrollTop + offset - 3, Math.max(w, 6) + 6, tall + 6, 4);
+      context.roundRect(
+        x - 3,
+        plan.boxes[spans.lane[i]].top - scroll.scrollTop + offset - 3,
+        Math.max(w, 6) + 6,
+        tall + 6,
+        4,
+      );
       context.stroke();
     }
   }
@@ -243,7 +293,8 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       const [offset, tall] = trackOf(mark, plan.line[i]);
       const level = y - plan.boxes[place].top - offset;
       const wide = LOUD.has(mark.shape) ? Math.max(w, LOUD_WIDTH) : w;
-      if (x >= left - 3 && x <= left + wide + 3 && level >= -3 && level <= tall + 2) hits.push({ i, loud: LOUD.has(mark.shape), w });
+      if (x >= left - 3 && x <= left + wide + 3 && level >= -3 && level <= tall + 2)
+        hits.push({ i, loud: LOUD.has(mark.shape), w });
     }
     hits.sort((a, b) => b.loud - a.loud || a.w - b.w);
     return { lane: place, hits: hits.map(({ i }) => i) };
@@ -256,7 +307,9 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
 function textsBySpan(packed) {
   const bySpan = new Map();
   if (!packed) return bySpan;
-  const [span, part, label, size, remark, text] = ["span", "part", "label", "size", "remark", "text"].map((name) => column(packed, name));
+  const [span, part, label, size, remark, text] = ["span", "part", "label", "size", "remark", "text"].map((name) =>
+    column(packed, name),
+  );
   for (let i = 0; i < packed.count; i += 1) {
     if (!bySpan.has(span[i])) bySpan.set(span[i], {});
     (bySpan.get(span[i])[part[i]] ??= []).push({ label: label[i], size: size[i], remark: remark[i], text: text[i] });

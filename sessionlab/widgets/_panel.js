@@ -17,7 +17,11 @@ function panel(closed) {
       "header",
       {},
       title,
-      h("button", { type: "button", class: "sl-button", "aria-label": "Close details (Escape)", onclick: () => closed() }, "✕"),
+      h(
+        "button",
+        { type: "button", class: "sl-button", "aria-label": "Close details (Escape)", onclick: () => closed() },
+        "✕",
+      ),
     ),
     body,
   );
@@ -35,7 +39,8 @@ function panel(closed) {
         h(
           "dl",
           { class: "sl-facts" },
-          facts.filter(([, text]) => text !== null && text !== undefined && text !== "")
+          facts
+            .filter(([, text]) => text !== null && text !== undefined && text !== "")
             .map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, recorded(String(text))))),
         ),
         ...groups.map(group),

@@ -164,7 +164,7 @@ def _marks(
             y, height, style = y + height, 2, 'fill="#d55e00"'
         merged = list(_merged(places))
         yield _bars(merged, y, height, style)
-        if mark["shape"] in ("cross", "stop", "pinch") and not failed:
+        if mark["shape"] in ("cross", "stop", "pinch", "dot") and not failed:
             for start, stop in merged:
                 yield _text((start + stop) / 2, y + height - 1, mark["glyph"], anchor="middle", weight=700)
 

@@ -23,7 +23,7 @@ def module(name: str, *parts: str) -> str:
 
 def style(name: str) -> str:
     """The style sheet of the widget ``name``."""
-    return _read("_shared.css") + "\n" + _read(f"{name}.css")
+    return "\n".join(_read(sheet) for sheet in ("_shared.css", "_panel.css", f"{name}.css"))
 
 
 def expression(esm: str) -> str:

@@ -122,10 +122,12 @@ function zoomButtons(viewport) {
   );
 }
 
-/** Handles + - 0 and Shift with arrows; true when the key was one of them. */
-function zoomKey(event, viewport) {
-  if (event.key === "+" || event.key === "=") viewport.zoom(0.5);
-  else if (event.key === "-") viewport.zoom(2);
+/** Handles + - 0 and Shift with arrows, zooming around `value` where that is seen; true when the key was one of them. */
+function zoomKey(event, viewport, value) {
+  const seen = value >= viewport.view[0] && value <= viewport.view[1];
+  const x = seen ? viewport.x(value) : viewport.width / 2;
+  if (event.key === "+" || event.key === "=") viewport.zoom(0.5, x);
+  else if (event.key === "-") viewport.zoom(2, x);
   else if (event.key === "0") viewport.fit();
   else if (event.shiftKey && event.key === "ArrowLeft") viewport.pan(-0.25);
   else if (event.shiftKey && event.key === "ArrowRight") viewport.pan(0.25);
@@ -138,7 +140,15 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const TIME_STEPS = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500,
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
   ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
   ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
@@ -153,7 +163,10 @@ function ticks(viewport, axis, zero, apart = 110) {
   let step;
   if (axis === "order") {
     const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-    step = Math.max(1, [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough));
+    step = Math.max(
+      1,
+      [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough),
+    );
   } else {
     step = TIME_STEPS.find((n) => n >= rough) ?? Math.ceil(rough / DAY) * DAY;
   }

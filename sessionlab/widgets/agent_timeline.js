@@ -1,7 +1,6 @@
 // Draws the payload of sessionlab/widgets/_spans.py: a lane per agent, its entries as marks. All figures come with it.
 
 const AGENT_GLYPHS = { running: "▸", blocked: "‖", done: "✓", failed: "✕" };
-const INSTANTS = new Set(["message", "rewrite", "limit"]);
 
 function render({ model, el }) {
   const data = JSON.parse(model.get("payload"));
@@ -12,7 +11,10 @@ function render({ model, el }) {
     frame.remove();
   };
   if (!data.lanes.length) {
-    frame.append(h("p", { class: "sl-empty" }, "No agents and no entries in the table given."), notices(data.notices) ?? "");
+    frame.append(
+      h("p", { class: "sl-empty" }, "No agents and no entries in the table given."),
+      notices(data.notices) ?? "",
+    );
     return cleanup;
   }
 
@@ -22,7 +24,14 @@ function render({ model, el }) {
   spans.span_id.forEach((id, i) => byId.has(id) || byId.set(id, i));
   const texts = textsBySpan(data.details);
   const axes = new Map(data.axes.map((axis) => [axis.key, axis]));
-  const state = { hidden: new Set(), only: new Set(), plan: null, cursor: { lane: 0, span: -1 }, selected: undefined, hasFocus: false };
+  const state = {
+    hidden: new Set(),
+    only: new Set(),
+    plan: null,
+    cursor: { lane: 0, span: -1 },
+    selected: undefined,
+    hasFocus: false,
+  };
 
   // --- the parts of the page ---------------------------------------------------------------------------------
   const lanesBox = h("div", { class: "sl-lanes" });
@@ -33,7 +42,10 @@ function render({ model, el }) {
   const chart = h(
     "div",
     {
-      class: "sl-chart", tabindex: "0", role: "application", "aria-roledescription": "timeline",
+      class: "sl-chart",
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "timeline",
       "aria-label":
         `${data.summary}. Left and right arrow: entries of a lane. Up and down: lanes. ` +
         "Enter: details. Escape: close. Plus, minus, zero: zoom. Shift and arrows: move.",
@@ -49,25 +61,39 @@ function render({ model, el }) {
   const axisButtons = data.axes.map((axis) =>
     h(
       "button",
-      { type: "button", class: "sl-button", "data-axis": axis.key, title: axis.label, onclick: () => setAxis(axis.key) },
+      {
+        type: "button",
+        class: "sl-button",
+        "data-axis": axis.key,
+        title: axis.label,
+        onclick: () => setAxis(axis.key),
+      },
       axis.key,
     ),
   );
   const flagKeys = data.flags.map((flag) =>
-    legendKey({ ...flag, pressed: false, title: "Show these, dim the others" }, h("span", { class: "sl-glyph" }, flag.glyph), (on) => {
-      on ? state.only.add(flag.key) : state.only.delete(flag.key);
-      redraw();
-    }),
+    legendKey(
+      { ...flag, pressed: false, title: "Show these, dim the others" },
+      h("span", { class: "sl-glyph" }, flag.glyph),
+      (on) => {
+        on ? state.only.add(flag.key) : state.only.delete(flag.key);
+        redraw();
+      },
+    ),
   );
   const kindKeys = data.legend.map((mark) =>
-    legendKey({ ...mark, pressed: true, title: "Show or hide" }, swatch((context) => {
-      const tall = mark.track === "top" ? 4 : 10;
-      const narrow = LOUD.has(mark.shape);
-      drawMark(context, mark, narrow ? 5 : 1, (14 - tall) / 2, narrow ? 7 : 18, tall, theme(frame));
-    }), (on) => {
-      on ? state.hidden.delete(mark.key) : state.hidden.add(mark.key);
-      redraw();
-    }),
+    legendKey(
+      { ...mark, pressed: true, title: "Show or hide" },
+      swatch((context) => {
+        const tall = mark.track === "top" ? 4 : 10;
+        const narrow = LOUD.has(mark.shape);
+        drawMark(context, mark, narrow ? 5 : 1, (14 - tall) / 2, narrow ? 7 : 18, tall, theme(frame));
+      }),
+      (on) => {
+        on ? state.hidden.delete(mark.key) : state.hidden.add(mark.key);
+        redraw();
+      },
+    ),
   );
   frame.append(
     h(
@@ -80,9 +106,20 @@ function render({ model, el }) {
     ),
     notices(data.notices) ?? "",
     h("div", { class: "sl-legend", role: "group", "aria-label": "Kinds of entries shown" }, kindKeys),
-    flagKeys.length ? h("div", { class: "sl-legend sl-highlights", role: "group", "aria-label": "Highlight" }, h("span", { class: "sl-legend-title" }, "highlight"), flagKeys) : "",
+    flagKeys.length
+      ? h(
+          "div",
+          { class: "sl-legend sl-highlights", role: "group", "aria-label": "Highlight" },
+          h("span", { class: "sl-legend-title" }, "highlight"),
+          flagKeys,
+        )
+      : "",
     h("div", { class: "sl-body" }, chart, details.element),
-    h("p", { class: "sl-keys", "aria-hidden": "true" }, "← → entries   ↑ ↓ agents   Enter details   + − 0 zoom   Ctrl + wheel zoom   drag to move"),
+    h(
+      "p",
+      { class: "sl-keys", "aria-hidden": "true" },
+      "← → entries   ↑ ↓ agents   Enter details   + − 0 zoom   Ctrl + wheel zoom   drag to move",
+    ),
   );
   const tip = tooltip(frame);
   const say = speaker(frame);
@@ -97,7 +134,10 @@ function render({ model, el }) {
       h(
         "button",
         {
-          type: "button", class: "sl-lane-label", tabindex: "-1", style: `padding-left: ${10 + Math.min(lane.depth, 8) * 14}px`,
+          type: "button",
+          class: "sl-lane-label",
+          tabindex: "-1",
+          style: `padding-left: ${10 + Math.min(lane.depth, 8) * 14}px`,
           title: [lane.label, lane.agent].filter((part, i, all) => all.indexOf(part) === i).join(" · "),
           onclick: () => {
             state.cursor = { lane: place, span: -1 };
@@ -105,8 +145,18 @@ function render({ model, el }) {
             redraw();
           },
         },
-        h("span", { class: "sl-lane-name" }, lane.depth ? h("span", { class: "sl-branch", "aria-hidden": "true" }, "└ ") : null, recorded(lane.label)),
-        h("span", { class: "sl-lane-told" }, recorded(told.filter(Boolean).join(" · ")), h("span", { title: lane.count }, lane.entries.toLocaleString("en-US"))),
+        h(
+          "span",
+          { class: "sl-lane-name" },
+          lane.depth ? h("span", { class: "sl-branch", "aria-hidden": "true" }, "└ ") : null,
+          recorded(lane.label),
+        ),
+        h(
+          "span",
+          { class: "sl-lane-told" },
+          recorded(told.filter(Boolean).join(" · ")),
+          h("span", { title: lane.count }, lane.entries.toLocaleString("en-US")),
+        ),
       ),
       lane.entries ? null : h("div", { class: "sl-lane-note" }, recorded(lane.note)),
     );
@@ -133,75 +183,7 @@ function render({ model, el }) {
     redraw();
   }
 
-  // --- what is under the pointer, and what it says ------------------------------------------------------------
-  /** Moments have no status unless one is recorded; work that tells none has an unknown one. */
-  function statusOf(i) {
-    return spans.status[i] ?? (INSTANTS.has(spans.kind[i]) ? null : "status unknown");
-  }
-
-  function sentence(i) {
-    const lane = data.lanes[spans.lane[i]];
-    const parts = [marks.get(spans.kind[i]).label, spans.name[i], spans.forced[i] && "forced", statusOf(i),
-      spans.length[i], spans.use[i], `of ${lane.label}`];
-    return parts.filter(Boolean).join(", ");
-  }
-
-  function tipNodes(i, others) {
-    const mark = marks.get(spans.kind[i]);
-    const picture = swatch((context) => drawMark(context, mark, LOUD.has(mark.shape) ? 5 : 1, 2, LOUD.has(mark.shape) ? 7 : 18, 10, theme(frame), { forced: spans.forced[i], status: spans.status[i] }));
-    picture.redraw();
-    const facts = [
-      spans.forced[i] ? "forced" : null, statusOf(i), spans.reason[i], spans.length[i] ?? (Number.isNaN(state.plan.end[i]) && !INSTANTS.has(spans.kind[i]) ? "end not told" : null),
-    ].filter(Boolean).join(" · ");
-    return [
-      h("div", { class: "sl-tip-head" }, picture, h("b", {}, mark.label), spans.name[i] && recorded(spans.name[i])),
-      h("div", { class: "sl-tip-facts" }, recorded(facts)),
-      (spans.use[i] || spans.written[i]) && h("div", { class: "sl-tip-facts" }, [spans.use[i], spans.written[i] && `${spans.written[i]} out`].filter(Boolean).join(" · ")),
-      spans.excerpt[i] && h("div", { class: "sl-tip-excerpt" }, recorded(spans.excerpt[i])),
-      spans.note[i] && h("div", { class: "sl-tip-note" }, recorded(spans.note[i])),
-      others > 0 && h("div", { class: "sl-tip-note" }, `${others.toLocaleString("en-US")} more here: zoom in to part them`),
-    ].filter(Boolean);
-  }
-
-  function instant(place, other) {
-    if (place === null) return null;
-    const begin = new Date(data.clock_zero_ms + place).toISOString().replace("T", " ").slice(0, 23);
-    const end = other === null ? "" : ` – ${new Date(data.clock_zero_ms + other).toISOString().slice(11, 23)}`;
-    return `${begin}${end} UTC`;
-  }
-
-  function openPanel(i) {
-    const lane = data.lanes[spans.lane[i]];
-    const isAgent = spans.kind[i] === "agent";
-    const mark = isAgent ? null : marks.get(spans.kind[i]);
-    const order = spans.begin_order[i];
-    details.open({
-      title: [h("b", {}, isAgent ? "agent" : mark.label), " ", recorded(spans.name[i] ?? ""), " ", spans.forced[i] ? h("span", { class: "sl-badge" }, "forced") : ""],
-      facts: [
-        ["status", [statusOf(i), spans.reason[i]].filter(Boolean).join(": ")],
-        ["agent", isAgent ? lane.agent : lane.label],
-        ["origin", [lane.origin, lane.parent !== undefined && `from ${data.lanes[lane.parent].label}`].filter(Boolean).join(" ")],
-        ["entries", isAgent ? lane.count : null],
-        ["asked for by", spans.caller[i]],
-        ["forced", spans.forced[i] ? "yes: the model had to call the one tool offered" : null],
-        ["place", spans.place[i]],
-        ["run, turn", [spans.run[i], spans.turn[i]].some((n) => n !== null) ? [spans.run[i] ?? "–", spans.turn[i] ?? "–"].join(", ") : null],
-        ["time", instant(spans.begin_at[i], spans.end_at[i]) ?? (axes.has("elapsed") ? null : "not told")],
-        ["since the start", spans.begin_ms[i] === null ? null : tickText("elapsed", spans.begin_ms[i], 1)],
-        ["took", spans.length[i]],
-        ["window", spans.use[i]],
-        ["written", spans.written[i]],
-        ["in order", order === null ? null : [order, spans.end_order[i]].filter((n, k) => n !== null && (k === 0 || n !== order)).join(" – ")],
-        ["note", spans.note[i]],
-        ["excerpt", texts.has(i) ? null : spans.excerpt[i]],
-      ],
-      groups: Object.entries(texts.get(i) ?? {}).map(([part, items]) => ({
-        title: PART_TITLES[part] ?? part, items, folded: part === "window" && items.length > 4,
-      })),
-      hint: isAgent || texts.has(i) ? null : data.details ? "No texts are recorded for this entry." : "This timeline was made without details.",
-    });
-  }
-
+  const words = entryWords({ data, spans, marks, axes, texts, frame, state });
   const drawing = lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, state });
   function draw() {
     if (!frame.isConnected || !state.plan) return;
@@ -229,7 +211,7 @@ function render({ model, el }) {
     if (i === undefined) details.close();
     else {
       state.cursor = { lane: spans.lane[i], span: spans.kind[i] === "agent" ? -1 : i };
-      openPanel(i);
+      details.open(words.panelContent(i));
     }
     redraw();
   }
@@ -242,10 +224,15 @@ function render({ model, el }) {
     state.cursor = { lane, span };
     const { top, height } = state.plan.boxes[lane];
     if (top < scroll.scrollTop) scroll.scrollTop = top;
-    else if (top + height > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = top + height - scroll.clientHeight;
+    else if (top + height > scroll.scrollTop + scroll.clientHeight)
+      scroll.scrollTop = top + height - scroll.clientHeight;
     if (span >= 0) viewport.reveal(state.plan.begin[span]);
     const told = data.lanes[lane];
-    say(span >= 0 ? sentence(span) : [told.label, told.origin, told.status, told.entries ? told.count : told.note].filter(Boolean).join(", "));
+    say(
+      span >= 0
+        ? words.sentence(span)
+        : [told.label, told.origin, told.status, told.entries ? told.count : told.note].filter(Boolean).join(", "),
+    );
     redraw();
   }
 
@@ -261,14 +248,26 @@ function render({ model, el }) {
     const lane = Math.max(0, Math.min(data.lanes.length - 1, state.cursor.lane + by));
     const members = shownMembers(lane);
     const here = state.cursor.span >= 0 ? state.plan.begin[state.cursor.span] : viewport.view[0];
-    const nearest = members.reduce((best, i) => (best < 0 || Math.abs(state.plan.begin[i] - here) < Math.abs(state.plan.begin[best] - here) ? i : best), -1);
+    const nearest = members.reduce(
+      (best, i) =>
+        best < 0 || Math.abs(state.plan.begin[i] - here) < Math.abs(state.plan.begin[best] - here) ? i : best,
+      -1,
+    );
     moveTo(lane, nearest);
   }
 
   const KEYS = {
-    ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => step("first"), End: () => step("last"),
-    ArrowUp: () => changeLane(-1), ArrowDown: () => changeLane(1), PageUp: () => changeLane(-10), PageDown: () => changeLane(10),
-    Enter: () => open(), " ": () => open(), Escape: () => select(""),
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    Home: () => step("first"),
+    End: () => step("last"),
+    ArrowUp: () => changeLane(-1),
+    ArrowDown: () => changeLane(1),
+    PageUp: () => changeLane(-10),
+    PageDown: () => changeLane(10),
+    Enter: () => open(),
+    " ": () => open(),
+    Escape: () => select(""),
   };
   function open() {
     const i = state.cursor.span >= 0 ? state.cursor.span : data.lanes[state.cursor.lane].span;
@@ -278,7 +277,10 @@ function render({ model, el }) {
   }
   chart.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (zoomKey(event, viewport) || (KEYS[event.key] && (KEYS[event.key](), true))) {
+    if (
+      zoomKey(event, viewport, state.plan.begin[state.cursor.span]) ||
+      (KEYS[event.key] && (KEYS[event.key](), true))
+    ) {
       event.preventDefault();
       event.stopPropagation();
       tip.hide();
@@ -293,7 +295,7 @@ function render({ model, el }) {
     const { hits } = drawing.under(event);
     scroll.style.cursor = hits.length ? "pointer" : "";
     if (!hits.length || scroll.classList.contains("sl-dragging")) tip.hide();
-    else tip.show(tipNodes(hits[0], hits.length - 1), event.clientX, event.clientY);
+    else tip.show(words.tipNodes(hits[0], hits.length - 1), event.clientX, event.clientY);
   });
   scroll.addEventListener("pointerleave", () => tip.hide());
   scroll.addEventListener("click", (event) => {

@@ -34,7 +34,7 @@ class AgentTimeline(Timeline):
         ValueError: ``axis`` is not one on which every entry has its place.
     """
 
-    _esm = _source.module("agent_timeline", "_lanes.js")
+    _esm = _source.module("agent_timeline", "_lanes.js", "_entry.js")
     _css = _source.style("agent_timeline")
 
     axis = traitlets.Unicode().tag(sync=True)

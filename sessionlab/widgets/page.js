@@ -15,7 +15,10 @@ function pageModel(traits) {
       listeners.set(event, [...(listeners.get(event) ?? []), listener]);
     },
     off(event, listener) {
-      listeners.set(event, (listeners.get(event) ?? []).filter((known) => known !== listener));
+      listeners.set(
+        event,
+        (listeners.get(event) ?? []).filter((known) => known !== listener),
+      );
     },
   };
 }

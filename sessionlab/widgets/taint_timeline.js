@@ -1,19 +1,24 @@
 // Draws the payload of sessionlab/widgets/_messages.py: a ribbon of all messages, and the same messages as a list.
 
-const GUTTER = 92;
-const TRACK = 20;
-const TRACK_GAP = 5;
-const WIDEST_CELL = 30;
-const RIBBON_TOP = 6;
-const EVENT_TOP = RIBBON_TOP + 2 * TRACK + TRACK_GAP + 4;
-const RIBBON_HEIGHT = EVENT_TOP + 36;
 const ROW = 32;
 const MOST_LIST = 416;
-const EVENT_GLYPHS = { checkpoint: "▲", rewrite: "↺", extend: "+" };
-const LEGS = ["private", "untrusted"];
 const ROW_COLUMNS = [
-  "session_id", "kind", "position", "seq", "run", "role", "voice", "state", "private", "untrusted", "covered_by_seq", "learnable",
-  "external", "name", "excerpt", "told",
+  "session_id",
+  "kind",
+  "position",
+  "seq",
+  "run",
+  "role",
+  "voice",
+  "state",
+  "private",
+  "untrusted",
+  "covered_by_seq",
+  "learnable",
+  "external",
+  "name",
+  "excerpt",
+  "told",
 ];
 
 /** The two cells that tell a state by filled or empty, by letter and by hatching; colour only repeats it. */
@@ -53,7 +58,9 @@ function render({ model, el }) {
   const list = h(
     "div",
     {
-      class: "sl-list", tabindex: "0", role: "listbox",
+      class: "sl-list",
+      tabindex: "0",
+      role: "listbox",
       "aria-label": `${data.summary}. Up and down arrow: messages. Enter: details. Escape: close. Plus, minus, zero: zoom the ribbon.`,
     },
     inner,
@@ -69,149 +76,52 @@ function render({ model, el }) {
     redraw();
   };
   const keys = [
-    ...data.legend.map((state) => legendKey({ ...state, pressed: true, title: state.meaning }, stateBadge(state.key), filter(state.key))),
+    ...data.legend.map((state) =>
+      legendKey({ ...state, pressed: true, title: state.meaning }, stateBadge(state.key), filter(state.key)),
+    ),
     ...data.events.map((event) =>
-      legendKey({ ...event, pressed: true, title: "Show or hide" }, h("span", { class: "sl-event-glyph" }, EVENT_GLYPHS[event.key]), filter(event.key))),
+      legendKey(
+        { ...event, pressed: true, title: "Show or hide" },
+        h("span", { class: "sl-event-glyph" }, EVENT_GLYPHS[event.key]),
+        filter(event.key),
+      ),
+    ),
   ];
   const chart = h("div", { class: "sl-taint" }, canvas, list);
   frame.append(
-    h("div", { class: "sl-bar" }, h("strong", {}, data.summary), h("span", { class: "sl-space" }), zoomButtons(viewport)),
+    h(
+      "div",
+      { class: "sl-bar" },
+      h("strong", {}, data.summary),
+      h("span", { class: "sl-space" }),
+      zoomButtons(viewport),
+    ),
     notices(data.notices) ?? "",
     h("div", { class: "sl-legend", role: "group", "aria-label": "States" }, keys),
     h("div", { class: "sl-body" }, chart, details.element),
-    h("p", { class: "sl-keys", "aria-hidden": "true" }, "↑ ↓ messages   Enter details   + − 0 zoom   Ctrl + wheel zoom   drag the ribbon to move"),
+    h(
+      "p",
+      { class: "sl-keys", "aria-hidden": "true" },
+      "↑ ↓ messages   Enter details   + − 0 zoom   Ctrl + wheel zoom   drag the ribbon to move",
+    ),
   );
   const tip = tooltip(frame);
 
-  // --- the ribbon ---------------------------------------------------------------------------------------------
+  const state = {
+    isHidden,
+    get cursor() {
+      return cursor;
+    },
+    inSight: () =>
+      [list.scrollTop, list.scrollTop + list.clientHeight - 1].map(
+        (y) => listed[Math.min(listed.length - 1, Math.floor(y / ROW))],
+      ),
+  };
+  const ribbon = ribbonDrawing({ data, rows, viewport, canvas, state });
   function draw() {
     if (!frame.isConnected) return;
-    const colors = theme(frame);
-    const width = chart.clientWidth;
-    if (width <= GUTTER) return;
-    viewport.width = Math.min(width - GUTTER - 8, count * WIDEST_CELL);
-    const context = surface(canvas, width, RIBBON_HEIGHT);
-    const cell = viewport.x(1) - viewport.x(0);
-    const tops = { private: RIBBON_TOP, untrusted: RIBBON_TOP + TRACK + TRACK_GAP };
-    context.font = `11px ${colors.font}`;
-    context.fillStyle = colors.quiet;
-    for (const leg of LEGS) context.fillText(leg, 12, tops[leg] + 14);
-    context.save();
-    context.beginPath();
-    context.rect(GUTTER - 3, 0, width - GUTTER + 3, RIBBON_HEIGHT);
-    context.clip();
-    context.translate(GUTTER, 0);
-    const first = Math.max(0, Math.floor(viewport.view[0]));
-    const last = Math.min(count, Math.ceil(viewport.view[1]));
-    // cells under a pixel share it: empty ones first, then unknown, then tainted, so that none hides a graver one
-    const gap = cell > 5 ? 1 : 0;
-    for (const pass of ["clean", "unknown", "tainted"]) {
-      for (const leg of LEGS) cells(context, colors, pass, leg, tops[leg], first, last, cell, gap);
-    }
-    if (cell < 14) marksOfUnknown(context, colors, tops, first, last, cell);
-    drawEvents(context, colors, first, last, cell);
-    context.fillStyle = colors.quiet;
-    for (const { value, text } of ticks(viewport, "order", 0)) {
-      if (!Number.isInteger(value) || value >= count) continue;
-      context.fillText(text, viewport.x(value) + 4, RIBBON_HEIGHT - 7);
-      context.fillRect(Math.round(viewport.x(value)), RIBBON_HEIGHT - 15, 1, 9);
-    }
-    drawPlace(context, colors, cell);
-    context.restore();
+    ribbon.draw();
     drawList();
-  }
-
-  function cells(context, colors, pass, leg, top, first, last, cell, gap) {
-    let painted = -Infinity;
-    for (let i = first; i < last; i += 1) {
-      const state = rows.state[i];
-      if (!state || isHidden(i)) continue;
-      const isUnknown = state === "unknown";
-      const tainted = state === leg || state === "both";
-      if (pass !== (isUnknown ? "unknown" : tainted ? "tainted" : "clean")) continue;
-      const x = viewport.x(i);
-      const w = Math.max(1, cell - gap);
-      if (x + w <= painted) continue;
-      painted = x + w;
-      if (pass === "clean") {
-        context.fillStyle = colors.faint;
-        context.fillRect(x, top, w, TRACK);
-        context.fillStyle = colors.quiet;
-        if (cell >= 10) context.fillRect(x + w / 2 - 1, top + TRACK / 2 - 1, 2, 2);
-      } else if (pass === "unknown") {
-        context.fillStyle = diagonals(context, colors.quiet, colors.paper, 6, 1.6);
-        context.fillRect(x, top, w, TRACK);
-        if (cell >= 14) letter(context, colors.ink, colors.paper, "?", x + w / 2, top);
-      } else {
-        context.fillStyle = data.colors[leg];
-        context.fillRect(x, top, w, TRACK);
-        if (cell >= 14) letter(context, leg === "private" ? "#ffffff" : "#1d1400", null, leg[0].toUpperCase(), x + w / 2, top);
-      }
-    }
-  }
-
-  function letter(context, color, back, text, x, top) {
-    context.font = `600 11px ${theme(frame).font}`;
-    context.textAlign = "center";
-    if (back) {
-      context.fillStyle = back;
-      context.fillRect(x - 5, top + 4, 10, TRACK - 8);
-    }
-    context.fillStyle = color;
-    context.fillText(text, x, top + TRACK / 2 + 4);
-    context.textAlign = "left";
-  }
-
-  /** One question mark per stretch of narrow unknown cells, wherever it has room. */
-  function marksOfUnknown(context, colors, tops, first, last, cell) {
-    for (let i = first; i < last; ) {
-      if (rows.state[i] !== "unknown" || isHidden(i)) {
-        i += 1;
-        continue;
-      }
-      let end = i;
-      while (end < last && (rows.state[end] === "unknown" || rows.state[end] === null)) end += 1;
-      if ((end - i) * cell >= 12) for (const leg of LEGS) letter(context, colors.ink, colors.paper, "?", viewport.x((i + end) / 2), tops[leg]);
-      i = end;
-    }
-  }
-
-  function drawEvents(context, colors, first, last, cell) {
-    const painted = {};
-    context.textAlign = "center";
-    context.font = `11px ${colors.font}`;
-    for (let i = first; i < last; i += 1) {
-      const kind = rows.kind[i];
-      if (kind === "message" || isHidden(i)) continue;
-      const x = viewport.x(i + 0.5);
-      if (kind === "rewrite") {
-        context.fillStyle = colors.ink;
-        for (let y = RIBBON_TOP - 4; y < EVENT_TOP; y += 5) context.fillRect(x - 0.75, y, 1.5, 3);
-      } else if (kind === "checkpoint" && cell > 3) {
-        context.fillStyle = colors.ink;
-        context.fillRect(x - 0.5, RIBBON_TOP, 1, EVENT_TOP - RIBBON_TOP);
-      }
-      if (x - (painted[kind] ?? -Infinity) < 9) continue;
-      painted[kind] = x;
-      context.fillStyle = kind === "rewrite" ? colors.alarm : colors.ink;
-      context.fillText(EVENT_GLYPHS[kind], x, EVENT_TOP + 10);
-    }
-    context.textAlign = "left";
-  }
-
-  /** Where the list stands: a frame for the current row, a bar for the rows in sight. */
-  function drawPlace(context, colors, cell) {
-    const top = listed[Math.floor(list.scrollTop / ROW)];
-    const bottom = listed[Math.min(listed.length - 1, Math.floor((list.scrollTop + list.clientHeight - 1) / ROW))];
-    context.fillStyle = colors.focus;
-    if (top !== undefined && list.scrollHeight > list.clientHeight + 1) {
-      context.fillRect(viewport.x(top), RIBBON_HEIGHT - 3, Math.max(4, viewport.x(bottom + 1) - viewport.x(top)), 3);
-    }
-    context.strokeStyle = colors.focus;
-    if (cursor >= 0) {
-      context.lineWidth = 2;
-      context.strokeRect(viewport.x(cursor) - 1, RIBBON_TOP - 3, Math.max(4, cell) + 1, EVENT_TOP - RIBBON_TOP + 1);
-    }
   }
 
   // --- the list: only the rows in sight are in the page ---------------------------------------------------------
@@ -230,30 +140,59 @@ function render({ model, el }) {
   function rowElement(i, place) {
     const isMessage = rows.kind[i] === "message";
     const attributes = {
-      class: `sl-row sl-row-${rows.kind[i]}`, role: "option", id: `${prefix}-${i}`, "data-row": i, "data-state": rows.state[i],
-      "aria-selected": String(i === cursor), "aria-setsize": listed.length, "aria-posinset": place + 1, "aria-label": sentence(i),
-      style: `top: ${place * ROW}px`, onclick: () => select(i),
+      class: `sl-row sl-row-${rows.kind[i]}`,
+      role: "option",
+      id: `${prefix}-${i}`,
+      "data-row": i,
+      "data-state": rows.state[i],
+      "aria-selected": String(i === cursor),
+      "aria-setsize": listed.length,
+      "aria-posinset": place + 1,
+      "aria-label": sentence(i),
+      style: `top: ${place * ROW}px`,
+      onclick: () => select(i),
     };
     if (!isMessage) {
       return h(
-        "div", attributes,
+        "div",
+        attributes,
         h("span", { class: "sl-event-glyph" }, EVENT_GLYPHS[rows.kind[i]]),
-        h("span", { class: "sl-row-event" }, h("b", {}, data.events.find(({ key }) => key === rows.kind[i]).label), " · ", recorded(rows.told[i])),
+        h(
+          "span",
+          { class: "sl-row-event" },
+          h("b", {}, data.events.find(({ key }) => key === rows.kind[i]).label),
+          " · ",
+          recorded(rows.told[i]),
+        ),
       );
     }
     return h(
-      "div", attributes,
+      "div",
+      attributes,
       h("span", { class: "sl-row-position" }, rows.position[i] === null ? "" : String(rows.position[i])),
       stateBadge(rows.state[i]),
       h("span", { class: "sl-row-state" }, states.get(rows.state[i]).label),
-      h("span", { class: "sl-row-voice" }, recorded(rows.voice[i] ?? rows.role[i] ?? "voice not told"), rows.name[i] && h("span", { class: "sl-row-tool" }, " ", recorded(rows.name[i]))),
+      h(
+        "span",
+        { class: "sl-row-voice" },
+        recorded(rows.voice[i] ?? rows.role[i] ?? "voice not told"),
+        rows.name[i] && h("span", { class: "sl-row-tool" }, " ", recorded(rows.name[i])),
+      ),
       recorded(rows.excerpt[i] ?? "", "sl-row-excerpt"),
     );
   }
 
   function sentence(i) {
     if (rows.kind[i] !== "message") return `${rows.kind[i]}: ${rows.told[i]}`;
-    return [`message ${rows.position[i] ?? "without position"}`, states.get(rows.state[i]).label, rows.voice[i], rows.name[i], rows.excerpt[i]].filter(Boolean).join(", ");
+    return [
+      `message ${rows.position[i] ?? "without position"}`,
+      states.get(rows.state[i]).label,
+      rows.voice[i],
+      rows.name[i],
+      rows.excerpt[i],
+    ]
+      .filter(Boolean)
+      .join(", ");
   }
 
   // --- choosing -------------------------------------------------------------------------------------------------
@@ -262,10 +201,24 @@ function render({ model, el }) {
   function openPanel(i) {
     const isMessage = rows.kind[i] === "message";
     details.open({
-      title: [h("b", {}, isMessage ? `message ${rows.position[i] ?? ""}` : rows.kind[i]), " ", isMessage ? recorded(rows.role[i] ?? "") : ""],
+      title: [
+        h("b", {}, isMessage ? `message ${rows.position[i] ?? ""}` : rows.kind[i]),
+        " ",
+        isMessage ? recorded(rows.role[i] ?? "") : "",
+      ],
       facts: [
-        ["taint", isMessage ? `${states.get(rows.state[i]).label}. ${states.get(rows.state[i]).meaning}` : rows.told[i]],
-        ["covered by", !isMessage ? null : rows.covered_by_seq[i] === null ? "no checkpoint" : `checkpoint in entry ${rows.covered_by_seq[i]}`],
+        [
+          "taint",
+          isMessage ? `${states.get(rows.state[i]).label}. ${states.get(rows.state[i]).meaning}` : rows.told[i],
+        ],
+        [
+          "covered by",
+          !isMessage
+            ? null
+            : rows.covered_by_seq[i] === null
+              ? "no checkpoint"
+              : `checkpoint in entry ${rows.covered_by_seq[i]}`,
+        ],
         ["voice", rows.voice[i]],
         ["tools", rows.name[i]],
         ["from outside", isMessage ? yesNo(rows.external[i]) : null],
@@ -301,7 +254,8 @@ function render({ model, el }) {
     const place = listed.indexOf(i);
     if (place < 0) return;
     if (place * ROW < list.scrollTop) list.scrollTop = place * ROW;
-    else if ((place + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (place + 1) * ROW - list.clientHeight;
+    else if ((place + 1) * ROW > list.scrollTop + list.clientHeight)
+      list.scrollTop = (place + 1) * ROW - list.clientHeight;
     viewport.reveal(i + 0.5);
   }
 
@@ -315,9 +269,17 @@ function render({ model, el }) {
   }
 
   const KEYS = {
-    ArrowUp: () => step(-1), ArrowDown: () => step(1), ArrowLeft: () => step(-1), ArrowRight: () => step(1),
-    PageUp: () => step(-12), PageDown: () => step(12), Home: () => step("first"), End: () => step("last"),
-    Enter: () => open(), " ": () => open(), Escape: () => select(-1),
+    ArrowUp: () => step(-1),
+    ArrowDown: () => step(1),
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    PageUp: () => step(-12),
+    PageDown: () => step(12),
+    Home: () => step("first"),
+    End: () => step("last"),
+    Enter: () => open(),
+    " ": () => open(),
+    Escape: () => select(-1),
   };
   function open() {
     if (cursor < 0) return;
@@ -326,7 +288,7 @@ function render({ model, el }) {
   }
   list.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (zoomKey(event, viewport) || (KEYS[event.key] && (KEYS[event.key](), true))) {
+    if (zoomKey(event, viewport, cursor + 0.5) || (KEYS[event.key] && (KEYS[event.key](), true))) {
       event.preventDefault();
       event.stopPropagation();
     }
@@ -343,12 +305,25 @@ function render({ model, el }) {
     const isMessage = rows.kind[i] === "message";
     tip.show(
       [
-        h("div", { class: "sl-tip-head" }, isMessage ? stateBadge(rows.state[i]) : h("span", {}, EVENT_GLYPHS[rows.kind[i]]),
-          h("b", {}, isMessage ? states.get(rows.state[i]).label : rows.kind[i])),
-        h("div", { class: "sl-tip-facts" }, recorded(isMessage ? [`message ${rows.position[i] ?? ""}`, rows.voice[i], rows.name[i]].filter(Boolean).join(" · ") : rows.told[i])),
+        h(
+          "div",
+          { class: "sl-tip-head" },
+          isMessage ? stateBadge(rows.state[i]) : h("span", {}, EVENT_GLYPHS[rows.kind[i]]),
+          h("b", {}, isMessage ? states.get(rows.state[i]).label : rows.kind[i]),
+        ),
+        h(
+          "div",
+          { class: "sl-tip-facts" },
+          recorded(
+            isMessage
+              ? [`message ${rows.position[i] ?? ""}`, rows.voice[i], rows.name[i]].filter(Boolean).join(" · ")
+              : rows.told[i],
+          ),
+        ),
         ...(rows.excerpt[i] ? [h("div", { class: "sl-tip-excerpt" }, recorded(rows.excerpt[i]))] : []),
       ],
-      event.clientX, event.clientY,
+      event.clientX,
+      event.clientY,
     );
   });
   canvas.addEventListener("pointerleave", () => tip.hide());

@@ -26,7 +26,7 @@ class TaintTimeline(Timeline):
         TypeError: something else than a table was given, or a column has a type that does not fit.
     """
 
-    _esm = _source.module("taint_timeline")
+    _esm = _source.module("taint_timeline", "_ribbon.js")
     _css = _source.style("taint_timeline")
 
     selected = traitlets.Int(-1).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Prints MB/s and peak memory of loading, beside ``orjson.loads`` per line and DuckDB's ``read_json`` on the same bytes.
+"""Prints MB/s and peak memory of loading, beside ``orjson.loads`` per line and DuckDB's ``read_json``.
 
 Run by hand: ``python tests/benchmarks/load.py [--sizes 50 500] [--runs 3]``. Each figure is the best of the runs, each
 run a process of its own on files that lie in the page cache.
@@ -80,13 +80,13 @@ ROADS = {
 def _measure(road: str, folder: Path) -> tuple[float, float]:
     """Seconds (imports apart) and peak megabytes of this process and its workers together."""
     code = (
-        "import sys, time, resource; sys.path[:0] = [{here!r}, {root!r}]; import load;"
+        f"import sys, time, resource; sys.path[:0] = [{str(HERE)!r}, {str(HERE.parent.parent)!r}]; import load;"
         "import sessionlab as sl; sl.load; import duckdb, orjson, polars;"
         "import genai_prices, sessionlab.formats as f; f.all_formats();"
-        "t = time.perf_counter(); load.ROADS[{road!r}](load.Path({folder!r})); t = time.perf_counter() - t;"
-        "a = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; b = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss;"
+        f"t = time.perf_counter(); load.ROADS[{road!r}](load.Path({str(folder)!r})); t = time.perf_counter() - t;"
+        "a, b = (resource.getrusage(w).ru_maxrss for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN));"
         "import json; print(json.dumps([t, (a + b) / 1024]))"
-    ).format(here=str(HERE), root=str(HERE.parent.parent), road=road, folder=str(folder))
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     seconds, peak = json.loads(done.stdout.splitlines()[-1])
     return seconds, peak

@@ -7,10 +7,53 @@ import json
 import random
 from pathlib import Path
 
-WORDS = (
-    "the build passes after the parser reads one more token and the test names the file it came from which is why we "
-    "keep the old branch until the review is done and nobody asks for the lock again except the worker that owns it"
-).split()
+WORDS = [
+    "the",
+    "build",
+    "passes",
+    "after",
+    "the",
+    "parser",
+    "reads",
+    "one",
+    "more",
+    "token",
+    "and",
+    "the",
+    "test",
+    "names",
+    "the",
+    "file",
+    "it",
+    "came",
+    "from",
+    "which",
+    "is",
+    "why",
+    "we",
+    "keep",
+    "the",
+    "old",
+    "branch",
+    "until",
+    "the",
+    "review",
+    "is",
+    "done",
+    "and",
+    "nobody",
+    "asks",
+    "for",
+    "the",
+    "lock",
+    "again",
+    "except",
+    "the",
+    "worker",
+    "that",
+    "owns",
+    "it",
+]
 
 
 def text(rng: random.Random, size: int) -> str:
@@ -35,7 +78,12 @@ def mecha(folder: Path, size: int, *, file_bytes: int = 2_000_000) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(20261130)
     written = number = 0
-    usage = {"input_tokens": 1200, "output_tokens": 80, "cache_creation_input_tokens": 1000, "cache_read_input_tokens": 9}
+    usage = {
+        "input_tokens": 1200,
+        "output_tokens": 80,
+        "cache_creation_input_tokens": 1000,
+        "cache_read_input_tokens": 9,
+    }
     while written < size:
         name = f"20261001T{number // 3600:02}{number // 60 % 60:02}{number % 60:02}-{number:08x}"
         lines = [
@@ -111,10 +159,12 @@ def gg(folder: Path, size: int, *, file_bytes: int = 4_000_000) -> int:
                 turn.append(dump({"type": "message", "index": pool, "message": {"id": _address(body), "body": body}}))
                 window.append(pool)
                 pool += 1
-            window = window[-120:]
+            if len(window) > 120:  # compacted: the first message and the last few stay
+                window = [window[0], *window[-3:]]
             usage = {"cachedInput": 900, "output": 80, "reasoning": None, "uncachedInput": 120}
             entries: list[dict[str, object]] = [
-                {"type": "model_io", "request": {"role": "agent", "shape": "complete", "messages": window, "toolset": 0},
+                {"type": "model_io", "request": {"role": "agent", "shape": "complete",
+                             "messages": window, "toolset": 0},
                  "response": {"cost": {"actual": 0.01, "comparable": 0.02}, "finishReason": "tool_calls",
                               "provider": "Northwind", "text": text(rng, 400), "usage": usage,
                               "toolCalls": [{"arguments": {"command": "make"}, "id": f"c{seq}", "name": "shell"}]},
@@ -123,7 +173,9 @@ def gg(folder: Path, size: int, *, file_bytes: int = 4_000_000) -> int:
                     {"message": m, "slot": "thread", "source": "file_view", "retention": "ephemeral", "turn": 1}
                     for m in window]},
             ]  # fmt: skip
-            texts_written = [text(rng, rng.randint(200, 3000)), ""] if texts == 0 else [text(rng, rng.randint(200, 3000))]
+            texts_written = (
+                [text(rng, rng.randint(200, 3000)), ""] if texts == 0 else [text(rng, rng.randint(200, 3000))]
+            )
             for body_text in texts_written:
                 turn.append(dump({"type": "text", "index": texts, "text": body_text}))
                 texts += 1

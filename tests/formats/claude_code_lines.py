@@ -26,7 +26,9 @@ def prompt(text: str, **members: Any) -> Json:
     return line("user", message={"role": "user", "content": text}, **members)
 
 
-def reply(message_id: str | None, *parts: Json, usage: Json | None = None, stop: str | None = None, **members: Any) -> Json:
+def reply(
+    message_id: str | None, *parts: Json, usage: Json | None = None, stop: str | None = None, **members: Any
+) -> Json:
     """An `assistant` line with parts of a reply."""
     message: Json = {"role": "assistant", "model": members.pop("model", "claude-opus-4-7"), "content": list(parts)}
     if message_id is not None:

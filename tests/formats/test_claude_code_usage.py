@@ -38,8 +38,9 @@ def fold(usage: list[Usage]) -> list[dict[str, int]]:
             apart = len(contexts) > 1 and row.context_tokens
             named = {m.request_id for m in members if m.request_id}
             parts[(row.context_tokens, row.request_id if len(named) > 1 else None) if apart else None].append(row)
-        for part in parts.values():
-            calls.append({name: max((getattr(row, name) or 0) for row in part) for name in TOKEN_COLUMNS})
+        calls += [
+            {name: max((getattr(row, name) or 0) for row in part) for name in TOKEN_COLUMNS} for part in parts.values()
+        ]
     return calls
 
 
@@ -152,7 +153,7 @@ def test_9_11_the_echo_of_a_subagent_has_the_charge_of_its_own_line() -> None:
 
 
 def test_27_an_hours_cache_writes_stand_apart_and_the_rest_is_for_five_minutes() -> None:
-    """Rule 27: 400 = 100 + 300 splits; a split of 250 out of 400 leaves 150 more for five minutes; a half is no loss."""
+    """Rule 27: 400 = 100 + 300; a split of 250 out of 400 leaves 150 more for five minutes; a half loses nothing."""
     splits: list[dict[str, Any] | None] = [
         {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 300},
         {"ephemeral_5m_input_tokens": 50, "ephemeral_1h_input_tokens": 200},
@@ -222,7 +223,13 @@ def test_38_40_null_and_missing_counters_keep_the_row() -> None:
         reply("m2", usage={"cache_creation_input_tokens": 55}),
     )
     assert [
-        (row.uncached_input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens, row.context_tokens)
+        (
+            row.uncached_input_tokens,
+            row.cache_read_tokens,
+            row.cache_write_tokens,
+            row.output_tokens,
+            row.context_tokens,
+        )
         for row in usage
     ] == [(100, None, None, 4, 100), (None, None, 55, None, 55)]
     assert [row.recorded_at for row in usage] == [None, None]
@@ -242,7 +249,9 @@ def test_31_the_speed_that_was_served_is_the_tier() -> None:
 def test_recorded_costs_of_old_versions_are_kept() -> None:
     """Versions 1.0.x wrote `costUSD` beside the message, and no type."""
     message = {"role": "assistant", "id": "m1", "model": "claude-haiku-4-5", "usage": tokens(50, 5, 15, 25)}
-    (row,) = table(Usage, {"sessionId": "s", "timestamp": "2026-02-03T08:00:00.000Z", "message": message, "costUSD": 0.03})
+    (row,) = table(
+        Usage, {"sessionId": "s", "timestamp": "2026-02-03T08:00:00.000Z", "message": message, "costUSD": 0.03}
+    )
     assert (row.recorded_usd, row.output_tokens, row.provider) == (0.03, 25, "anthropic")
 
 
@@ -278,3 +287,9 @@ def test_a_number_past_bigint_is_null_with_a_note_and_kept_in_words() -> None:
     assert (row.output_tokens, row.uncached_input_tokens) == (None, 1)
     assert row.detail is not None
     assert json.loads(row.detail) == {"rest": {"output_tokens": huge}}
+
+
+def test_figures_whose_sum_passes_bigint_have_no_context() -> None:
+    """Each count fits; what they add up to does not, so the sum is null and no row is unwritable."""
+    (row,) = table(Usage, reply("m1", usage=tokens(2**62, 0, 2**62, 1)))
+    assert (row.uncached_input_tokens, row.cache_read_tokens, row.context_tokens) == (2**62, 2**62, None)

@@ -281,7 +281,9 @@ def test_cutting_never_raises_and_keeps_what_stood_before(path: Path) -> None:
                 assert len(_table(rows, "entries")) == 0
                 continue
             for table in ("entries", "pools", "blocks", "windows"):
-                assert _comparable(rows, table, complete) == _comparable(whole, table, complete), f"{table} cut at {cut}"
+                assert _comparable(rows, table, complete) == _comparable(whole, table, complete), (
+                    f"{table} cut at {cut}"
+                )
         else:
             refusals = [p for p in _table(rows, "problems") if p.severity == "refusal"]  # type: ignore[attr-defined]
             assert len(refusals) == 1 or not refusals

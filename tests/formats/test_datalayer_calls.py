@@ -38,7 +38,7 @@ def test_a_harness_action_is_folded_by_its_id() -> None:
         entry("tool_call", at_second(1), tool="edit", tool_call_id="c1", status="pending", path="/a"),
         entry("tool_call", at_second(2), tool="read", tool_call_id="c2", status="completed"),
         entry("tool_call", at_second(3), tool="edit", tool_call_id="c1", status="completed", bytes=12),
-        entry("tool_call", at_second(4), tool="edit", tool_call_id="c1", display={"type": "diff", "text": "+1"}),
+        entry("tool_call", at_second(4), tool_call_id="c1", display={"type": "diff", "text": "+1"}),
     ]
     assert [(e.kind, e.call_id) for e in entries(*lines)] == [
         ("tool_call", "c1"), ("tool_call", "c2"), ("tool_result", "c1"), ("tool_result", "c1"),

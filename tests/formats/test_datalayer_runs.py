@@ -107,6 +107,24 @@ def test_counts_of_a_run() -> None:
     assert (second.tool_calls, second.tool_errors, second.tool_denied, second.ended_on_failed_call) == (1, 1, 0, True)
 
 
+def test_a_failed_call_before_a_sound_one_did_not_end_the_run() -> None:
+    """Only the last call counts, and only where the model ended the run itself."""
+    bad, good = entry("tool_call", tool="a", error=True), entry("tool_call", tool="b", result="x")
+    ends = [
+        outcomes(entry("run"), *told, entry("output", status=word))[0].ended_on_failed_call
+        for told, word in (((bad, good), "answered"), ((good, bad), "answered"), ((good, bad), "stopped"))
+    ]
+    assert ends == [False, True, False]
+
+
+@pytest.mark.parametrize("because", ["limit", "shield_limit:tool_calls"])
+def test_a_limit_exhausts_the_run_it_refused_in(because: str) -> None:
+    """A budget shows only as the reason of a decision (section 11)."""
+    refusal = entry("decision", tool="t", behaviour="refused", because=because)
+    end = entry("output", status="answered")
+    assert [row.exhausted for row in outcomes(entry("run"), refusal, end, entry("run"), end)] == [True, False]
+
+
 def test_what_is_not_kept_is_not_zero() -> None:
     """A file of `session`, `run` and bare outputs tells nothing of calls, refusals and checks (section 11)."""
     (outcome,) = outcomes(entry("session"), entry("run"), entry("output", status="answered", ended_at=at_second(9)))

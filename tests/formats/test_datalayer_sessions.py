@@ -119,6 +119,7 @@ def test_copies_of_a_clone() -> None:
     assert _copied(FORKED, own, cloned, turn) == "..."
     assert _copied(FORKED, turn, turn, rule, cloned, turn) == "ccc.."
     assert _copied(FORKED, turn, entry("run"), turn, rule, turn) == "ccc.."
+    assert _copied(FORKED, turn, entry("titled", title="own"), entry("paused"), own) == "c..."
     assert _copied(FORKED) == ""
     assert _copied(head()["lineage"], turn, own, turn) == "..."
 
@@ -130,6 +131,7 @@ def test_copies_of_an_import() -> None:
     assert _copied(IMPORTED, own, turn, titled, imported, own, turn) == ".cc..."
     assert _copied(IMPORTED, own, turn, entry("imported", digest="other"), turn, imported, turn) == ".c.c.."
     assert _copied(IMPORTED, own, turn, entry("imported", digest="other"), turn) == ".c.."
+    assert _copied(IMPORTED, own, turn, imported, turn, entry("imported", digest="other")) == ".c..."
 
 
 def test_an_import_without_its_entry_is_a_doubt() -> None:
@@ -160,6 +162,14 @@ def test_links_of_head_and_entries_are_one_claim() -> None:
         ("forked_from", "datalayer:source-09", 1, None, 4),
     ]
     assert links[1].detail == '{"exported_at":"t1","exported_by":"u1"}'
+
+
+def test_claims_that_differ_stay_apart() -> None:
+    """An entry that says another turn, source or digest than the head makes another claim."""
+    same_source = entry("cloned", **{"from": "source-01", "at_turn": 3})
+    assert [k.at_run for k in of(read(head(lineage=FORKED), same_source), Link)] == [2, 3]
+    nothing_shared = entry("imported", source_uid="source-05")
+    assert [k.digest for k in of(read(head(lineage=IMPORTED), nothing_shared), Link)] == [DIGEST, None]
 
 
 def test_a_turn_past_bigint_is_null() -> None:

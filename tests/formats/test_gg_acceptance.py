@@ -29,6 +29,8 @@ ACCEPTED = {
     "null free-form member": dump(call(0)).replace(
         b'{"usage":{"uncachedInput":3,"cachedInput":null,"output":2,"reasoning":null}}', b"null"
     ),
+    "nesting": dump(call(0, response={"n": 0})).replace(b'"n":0', b'"n":' + b"[" * 200 + b"]" * 200),
+    "anything in an unknown member": _clock(mood=b'{"a":[-0,1e-400,18446744073709551616,null],"b":{"c":1,"c":2}}'),
     "a pair of surrogates": _clock(mood=b'"\\ud83d\\ude00"'),
     "minus zero in free-form": dump(call(0, response={"n": 0})).replace(b'"n":0', b'"n":-0'),
 }
@@ -70,6 +72,8 @@ REFUSED = {
     "only a carriage return": b"\r",
     "only spaces": b"   ",
     "a capability set that is a list": dump({**HEADER, "capabilitySet": []}),
+    "deep nesting": dump(call(0, response={"n": 0})).replace(b'"n":0', b'"n":' + b"[" * 700 + b"]" * 700),
+    "deep nesting in an unknown member": _clock(mood=b"[" * 500 + b"]" * 500),
     "endless nesting": dump(call(0, response={"n": 0})).replace(b'"n":0', b'"n":' + b"[" * 3000 + b"]" * 3000),
 }  # fmt: skip
 

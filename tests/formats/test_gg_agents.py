@@ -67,7 +67,7 @@ def test_an_end_on_a_failed_call() -> None:
 def test_origins_are_spelled_from_the_root() -> None:
     """Ids of other agents are replaced by their origins, so the key is the same in every run."""
 
-    def told(a: str, b: str) -> list[str | None]:
+    def told(a: str, b: str) -> list[tuple[str | None, int | None]]:
         rows = [
             ROOT,
             agent(a, {"type": "spawn", "parent": "root", "ordinal": 2}),
@@ -75,15 +75,15 @@ def test_origins_are_spelled_from_the_root() -> None:
             agent("X-1.0i", {"type": "issue_attempt", "issue": "X-1", "attempt": 1}),
             agent("late", {"type": "spawn", "parent": "X-1.0i", "ordinal": 5}),
         ]
-        return [agent.origin_key for agent in of(read(journal(HEADER, *rows, end(0))), Agent)]
+        return [(row.origin_key, row.depth) for row in of(read(journal(HEADER, *rows, end(0))), Agent)]
 
     assert told("agent-3", "agent-9") == told("agent-4", "agent-0")
     assert told("agent-3", "agent-9") == [
-        "root",
-        "root/spawn:2",
-        "root/spawn:2/succession:0",
-        "root/issue_attempt:X-1:1",
-        "root/issue_attempt:X-1:1/spawn:5",
+        ("root", 0),
+        ("root/spawn:2", 1),
+        ("root/spawn:2/succession:0", 2),
+        ("root/issue_attempt:X-1:1", 1),
+        ("root/issue_attempt:X-1:1/spawn:5", 2),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -317,3 +318,12 @@ def test_a_text_stands_once_in_its_pool() -> None:
     tails = [{**text(i, "zz"), "clip": c} for i, c in zip((2, 3), clips, strict=True)]
     rows = read(journal(HEADER, text(0, "a"), text(1, "a"), *tails, end(0)))
     assert [(p.kind, p.line) for p in of(rows, Problem)] == [("repeated_text", 3)]
+
+
+def test_a_cut_gzip_stream_is_a_torn_journal() -> None:
+    """A compressed journal whose stream ends early is short, and says that the stream was cut."""
+    packed = gzip.compress(A, compresslevel=0)
+    rows = read(packed[: len(packed) // 2])
+    assert of(rows, Entry) != []
+    assert of(rows, Source)[0].state == "short"
+    assert "cut_stream" in {p.kind for p in of(rows, Problem)}

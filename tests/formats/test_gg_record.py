@@ -11,6 +11,7 @@ import pytest
 
 from sessionlab.formats import gg
 from sessionlab.tables import Agent, Block, Entry, Extent, Pool, Problem, Row, Session, Source, ToolCall, Usage, Window
+from tests.conftest import SAMPLES
 from tests.formats.gg_examples import (
     A_RECORD,
     B_RECORD,
@@ -59,6 +60,39 @@ def test_journal_and_record_tell_the_same(log: bytes, snapshot: bytes, bodies: b
     assert _last_of_each(one) == _last_of_each(other)
     assert [s.part for s in (*of(one, Session), *of(other, Session))] == ["log", "snapshot"]
     assert of(one, Source)[0].state == of(other, Source)[0].state
+    assert of(one, Source)[0].reason == of(other, Source)[0].reason
+
+
+def _folded(data: bytes) -> bytes:
+    """The record a whole journal folds into (section 4.2), by plain json."""
+    document: dict[str, Any] = {"messages": [], "toolsets": [], "texts": [], "clips": [], "entries": []}
+    agents: dict[str, Any] = {}
+    for line in map(json.loads, data.splitlines()):
+        match line.pop("type"):
+            case "header":
+                document = {**line, **document}
+            case "agent":
+                agents[line["agent"]["agentId"]] = line["agent"]
+            case "seed":
+                document["seed"] = line["seed"]
+            case "entry":
+                document["entries"].append(line["entry"])
+            case "end":
+                document |= (line.get("truncation") and {"truncation": line["truncation"]}) or {}
+            case pool:
+                document[f"{pool}s"].append(line[pool])
+                document["clips"] += [line["clip"]] if "clip" in line else []
+    return json.dumps({**document, "agents": list(agents.values())}, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("case", ["clean-journal", "several-agents"])
+def test_a_journal_and_its_fold_tell_the_same(case: str) -> None:
+    """The same equality for journals of several agents, with the fold made here."""
+    log = (SAMPLES / "gg" / case / "replay.ndjson").read_bytes()
+    one, other = read(log), read(_folded(log))
+    for kind in (Entry, Window, Pool, Block, ToolCall, Usage):
+        assert _alike(one, kind) == _alike(other, kind)
+    assert _last_of_each(one) == _last_of_each(other)
     assert of(one, Source)[0].reason == of(other, Source)[0].reason
 
 
@@ -265,3 +299,18 @@ def test_damaged_files_are_still_known(data: bytes) -> None:
 def test_files_of_others_are_not_claimed(data: bytes) -> None:
     """Nothing is claimed that merely looks alike."""
     assert not gg.sniff(data)
+
+
+@pytest.mark.parametrize(
+    "seed", [{"prompt": "p", "modelWindows": {"m": 2**64}}, {"prompt": "p", "modelWindows": {"m": -1}}]
+)
+def test_numbers_of_the_document_itself(seed: dict[str, Any]) -> None:
+    """Section 0.3: integers outside their type make a record malformed too, outside its lists."""
+    assert of(read(record(seed=seed)), Source)[0].state == "refused"
+    assert of(read(record(seed={"prompt": "p", "modelWindows": {"m": 2**64 - 1}})), Source)[0].state == "whole"
+
+
+def test_a_long_capability_number() -> None:
+    """The same for a number that overflows inside the capability set."""
+    data = record(capabilitySet={"note": "x" * 400, "n": 0}).replace(b'"n":0', b'"n":1' + b"0" * 400)
+    assert of(read(data), Source)[0].state == "refused"

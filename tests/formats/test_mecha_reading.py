@@ -313,7 +313,7 @@ def test_real_transcript(corpora: Path) -> None:
 
 def test_ids_are_the_same_in_every_run() -> None:
     """The id of a line is made of the session's id, the line's number and its checksum, by no secret of the process."""
-    import zlib  # noqa: PLC0415 (the independent computation)
+    import zlib
 
     content = golden()
     seed = hashlib.blake2b(b"mecha:20261003T081500-5e1d20aa", digest_size=8).digest()

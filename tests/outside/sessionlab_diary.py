@@ -1,4 +1,4 @@
-"""Somebody else's format, in its own package: a diary whose lines are ``TIME WHO: WORDS`` under a ``# diary NAME`` line."""
+"""Somebody else's format, in its own package: a diary of ``TIME WHO: WORDS`` lines under ``# diary NAME``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def read(recording: Recording, /) -> Iterator[Row]:
         except ValueError:
             colon = ""
         if not colon:
-            yield lines.problem("no_diary_line", f"expected `TIME WHO: WORDS`, found {text[:40]!r}", session_id=session_id)
+            found = f"expected `TIME WHO: WORDS`, found {text[:40]!r}"
+            yield lines.problem("no_diary_line", found, session_id=session_id)
             continue
         first = first or last
         yield Pool(session_id=session_id, line=lines.number, pool="message", ix=seq, role=who, body_bytes=len(words))

@@ -33,13 +33,21 @@ _MESSAGES = {
     "flag": "private untrusted learnable external",
 }
 
-HOSTILE = (
-    '<script>window.__pwned = 1</script><img src=x onerror="window.__pwned = 2"></script><!-- '
-    "\x1b[31mred\x1b[0m \u202ereversed\u202c \u2028 & \"quoted\" 'single' ]]> \x00 \x07"
-)
-"""Markup, an end of script, an open comment, ANSI codes, a right-to-left override, a line separator, NUL and a bell."""
+INKED = """([selector, box]) => {
+  const canvas = document.querySelector(selector);
+  const scale = canvas.width / canvas.getBoundingClientRect().width;
+  const [x, y, w, h] = box.map((n) => Math.round(n * scale));
+  const seen = new Map();
+  const data = canvas.getContext("2d").getImageData(x, y, w, h).data;
+  for (let i = 0; i < data.length; i += 4) {
+    const key = [data[i], data[i + 1], data[i + 2], data[i + 3]].join(",");
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+  }
+  return [...seen].sort((a, b) => b[1] - a[1]);
+}"""
+"""The colours (r,g,b,a) in a box of a canvas, most frequent first."""
 
-BEGAN = dt.datetime(2026, 9, 14, 8, 30, 12, 250_000)  # noqa: DTZ001 - times in tables are UTC without a zone
+BEGAN = dt.datetime(2026, 9, 14, 8, 30, 12, 250_000)
 
 
 def _table(rows: Rows, columns: dict[str, str]) -> pa.Table:
@@ -140,3 +148,17 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[[str], Page]]:
     yield open_page
     context.close()
     assert trouble == []
+
+
+@pytest.fixture
+def settle() -> Callable[[Page], None]:
+    """Waits until two frames have been drawn."""
+    return lambda shown: shown.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+    )
+
+
+@pytest.fixture
+def inked() -> Callable[[Page, str, list[float]], list[tuple[str, int]]]:
+    """The colours ("r,g,b,a", count) in a box (x, y, width, height in CSS pixels) of a canvas, most frequent first."""
+    return lambda shown, selector, box: [(color, count) for color, count in shown.evaluate(INKED, [selector, box])]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec import Raw
 
 from sessionlab.formats._values import micros
 from sessionlab.formats.claude_code.bodies import body
-from sessionlab.formats.claude_code.decoding import Notes, lenient, message_of, text_of
+from sessionlab.formats.claude_code.decoding import UNREADABLE, Notes, lenient, message_of, text_of
 from sessionlab.formats.claude_code.payload import details, kept, milliseconds
-from sessionlab.formats.claude_code.records import Attachment, Embedded, Line, Message, Progress
+from sessionlab.formats.claude_code.records import Attachment, Embedded, Line, Message, Part, Progress
 from sessionlab.formats.claude_code.state import Transcript
-from sessionlab.formats.claude_code.usage import Charged, characters, charge
+from sessionlab.formats.claude_code.usage import characters, charge
 
 _progress = msgspec.json.Decoder(Progress)
 _embedded = msgspec.json.Decoder(Embedded)
+_prompt: msgspec.json.Decoder[str | list[Part] | None] = msgspec.json.Decoder(str | list[Part] | None)
+_members = msgspec.json.Decoder(dict[str, Raw])
 _attachment = msgspec.json.Decoder(Attachment)
 
 
@@ -70,9 +73,17 @@ def _echo(t: Transcript, line: Line, data: Progress, notes: Notes) -> None:
     )
     if message is not None and message.usage is not None and inner.type == "assistant":
         stopped = message.stop_reason is not None
-        size = 0 if stopped else characters(message)
-        told = Charged(message.id, inner.request_id, message.model, message.usage, stopped, size, "progress")
-        charge(t, agent, told)
+        charge(
+            t,
+            agent,
+            message.usage,
+            charge_id=message.id,
+            request_id=inner.request_id,
+            model=message.model,
+            stopped=stopped,
+            size=0 if stopped else characters(message),
+            recorded_in="progress",
+        )
 
 
 def _answers(message: Message | None) -> bool:
@@ -87,6 +98,9 @@ def attachment(t: Transcript, line: Line, _notes: Notes) -> None:
     """An `attachment` line: what the recorder or a hook added to the conversation."""
     told = lenient(line.attachment, _attachment) or Attachment()
     kind = told.type or ""
+    if kind == "queued_command":
+        _queued(t, line, told)
+        return
     whole, ix = kept(t, "attachment", line.attachment)
     native = f"attachment/{kind}"
     if kind.startswith("hook_"):
@@ -102,16 +116,6 @@ def attachment(t: Transcript, line: Line, _notes: Notes) -> None:
             output_ix=ix,
             detail=details(line, attachment=whole),
         )
-    elif kind == "queued_command":
-        by_person = told.command_mode in (None, "prompt") and not (text_of(told.prompt) or "").startswith("<")
-        t.entry(
-            "note",
-            native,
-            role="user",
-            voice="person" if by_person else "harness",
-            output_ix=ix,
-            detail=details(line, attachment=whole),
-        )
     elif kind == "goal_status":
         t.entry(
             "goal",
@@ -124,6 +128,26 @@ def attachment(t: Transcript, line: Line, _notes: Notes) -> None:
         )
     else:
         t.entry("note", native, voice="harness", output_ix=ix, detail=details(line, attachment=whole))
+
+
+def _queued(t: Transcript, line: Line, told: Attachment) -> None:
+    """What was typed or reported while the model worked: a message that steers the run and begins none."""
+    try:
+        content: str | list[Part] | None = _prompt.decode(told.prompt) if told.prompt else None
+    except UNREADABLE:
+        content = text_of(told.prompt)
+    message = Message(role="user", content=content)
+    opening = content if isinstance(content, str) else ""
+    others = lenient(line.attachment, _members) or {}
+    by_person = told.command_mode in (None, "prompt") and not opening.startswith("<")
+    t.entry(
+        "message",
+        "attachment/queued_command",
+        role="user",
+        voice="person" if by_person else "harness",
+        message_ix=body(t, message, len(memoryview(told.prompt)) or None),
+        detail=details(line, attachment={name: raw for name, raw in others.items() if name not in {"type", "prompt"}}),
+    )
 
 
 def _hook_status(kind: str, exit_code: int | None) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from sessionlab.formats.claude_code.decoding import UNREADABLE, lenient, text_of
+from sessionlab.formats.claude_code.payload import milliseconds
 from sessionlab.formats.claude_code.records import Part, Result, SpawnInput, TextPart
 from sessionlab.formats.claude_code.state import AgentState, Run, Transcript
 from sessionlab.tables import ToolCall
@@ -95,8 +96,8 @@ def duration_ms(result: Result | None) -> int | None:
         return None
     for told in (result.duration_ms, result.total_duration_ms):
         if told is not None:
-            return round(told)
-    return None if result.duration_seconds is None else round(result.duration_seconds * 1000)
+            return milliseconds(told)
+    return None if result.duration_seconds is None else milliseconds(result.duration_seconds * 1000)
 
 
 class Waiting:

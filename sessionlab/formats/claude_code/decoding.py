@@ -22,6 +22,7 @@ from sessionlab.formats.claude_code.records import REST, Line, Message, TokenUsa
 Notes = list[tuple[str, str]]
 Members = dict[str, object]
 S = TypeVar("S", bound=Struct)
+T = TypeVar("T")
 
 UNREADABLE = (msgspec.DecodeError, msgspec.ValidationError, RecursionError)
 """What the strict decoders raise."""
@@ -292,8 +293,8 @@ def value_of(raw: Raw) -> Raw | None:
     return raw if raw and raw != NULL else None
 
 
-def lenient(raw: Raw, decoder: msgspec.json.Decoder[S]) -> S | None:
-    """``raw`` as the decoder's struct; None when it is absent or something else."""
+def lenient(raw: Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
+    """``raw`` as what the decoder makes of it; None when it is absent or something else."""
     if not raw:
         return None
     try:

@@ -43,7 +43,8 @@ class Records:
             yield from self._mended(text)
 
     def _mended(self, text: bytes) -> Iterator[tuple[Line, Notes]]:
-        lines, notes = self.lines, Notes()
+        lines = self.lines
+        notes: Notes = []
         nuls = text.count(0)
         if nuls:
             notes.append(("nul_bytes", f"{nuls} NUL bytes left out"))
@@ -71,7 +72,7 @@ class Records:
             notes.append(("glued_records", f"{len(found.objects)} records on one line"))
         read = 0
         for whole in found.objects:
-            mine = notes if read == 0 else Notes()
+            mine: Notes = notes if read == 0 else []
             record = line_of(whole, mine)
             if record is None:
                 self.problems.append(

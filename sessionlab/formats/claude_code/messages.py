@@ -14,7 +14,7 @@ from sessionlab.formats.claude_code.decoding import NULL, Notes, lenient, messag
 from sessionlab.formats.claude_code.outcomes import begin, outcome
 from sessionlab.formats.claude_code.records import Line, Message, Origin, Part, Result
 from sessionlab.formats.claude_code.state import Transcript
-from sessionlab.formats.claude_code.usage import Charged, characters, charge, subagent_total
+from sessionlab.formats.claude_code.usage import characters, charge, subagent_total
 from sessionlab.tables import Entry
 
 SYNTHETIC = "<synthetic>"
@@ -262,9 +262,19 @@ def assistant(t: Transcript, calls: Calls, line: Line) -> None:
     )
     if usage is not None:
         stopped = message.stop_reason is not None
-        size = 0 if stopped else characters(message)
-        told = Charged(charge_id, line.request_id, model, usage, stopped, size, "message", line.cost_usd, turn)
-        charge(t, agent, told)
+        charge(
+            t,
+            agent,
+            usage,
+            charge_id=charge_id,
+            request_id=line.request_id,
+            model=model,
+            stopped=stopped,
+            size=0 if stopped else characters(message),
+            recorded_in="message",
+            recorded_usd=line.cost_usd,
+            turn=turn,
+        )
 
 
 def _turn(t: Transcript, message: Message) -> int | None:

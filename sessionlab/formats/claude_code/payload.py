@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw
 
+from sessionlab.columns import BIGINT_MAX
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.decoding import text_of, value_of
 from sessionlab.formats.claude_code.records import Line
@@ -23,8 +24,8 @@ def kept(t: Transcript, name: str, payload: Raw | str | None) -> tuple[object, i
 
 
 def milliseconds(value: float | None) -> int | None:
-    """A duration in whole milliseconds."""
-    return None if value is None else round(value)
+    """A duration in whole milliseconds; None when it is not told or no BIGINT."""
+    return None if value is None or abs(value) >= BIGINT_MAX else round(value)
 
 
 def details(line: Line, **members: object) -> str | None:

@@ -107,7 +107,7 @@ def _take(t: Transcript, calls: Calls, line: Line, notes: Notes | None) -> None:
     """The rows of one record."""
     stamp = line.timestamp
     at = micros(stamp)
-    noted = Notes() if notes is None else notes
+    noted: Notes = [] if notes is None else notes
     if at is None and stamp is not None:
         noted.append(("bad_time", f"timestamp {stamp[:40]!r} is no time with a zone; read as null"))
     t.place(line, at)

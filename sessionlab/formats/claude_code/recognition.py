@@ -38,7 +38,7 @@ def _is_record(members: dict[str, object]) -> bool:
     named = "sessionId" in members
     if "parentUuid" in members and (named or "isSidechain" in members):
         return True
-    if kind in CHAT and named and ("uuid" in members or "message" in members):
+    if kind in CHAT and named and members.keys() & {"uuid", "message", "isSidechain"}:
         return True
     if isinstance(kind, str) and kind in BOOKKEEPING:
         return named or "leafUuid" in members or "messageId" in members

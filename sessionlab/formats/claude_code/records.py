@@ -15,6 +15,7 @@ from msgspec import Raw, Struct, field
 from sessionlab.columns import BIGINT_MAX
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=BIGINT_MAX)]
+Signed = Annotated[int, msgspec.Meta(ge=-BIGINT_MAX, le=BIGINT_MAX)]
 ABSENT = Raw(b"")
 REST = "(rest)"
 """Member name that stands for the members no field knows; only the tolerant road fills it."""
@@ -277,7 +278,7 @@ class Attachment(Lenient, frozen=True, gc=False, rename="camel"):
     hook_name: str | None = None
     hook_event: str | None = None
     tool_use_id: str | None = field(default=None, name="toolUseID")
-    exit_code: int | None = None
+    exit_code: Signed | None = None
     duration_ms: float | None = None
     command_mode: str | None = None
     prompt: Raw = ABSENT

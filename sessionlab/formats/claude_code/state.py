@@ -102,8 +102,8 @@ class Transcript:
     """
 
     __slots__ = ("agent", "at", "bodies", "is_copy", "length", "linked", "main", "messages", "number", "offset", "out",
-                 "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source", "source_id",
-                 "summaries", "texts")  # fmt: skip
+                 "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source",
+                 "source_id", "summaries", "texts")  # fmt: skip
 
     session: SessionState
     agent: AgentState
@@ -152,8 +152,10 @@ class Transcript:
         self.session = session
         session.entries += 1
         if at is not None:
-            session.ended_at = max(session.ended_at, at)
-            session.created_at = min(session.created_at, at)
+            if at > session.ended_at:  # noqa: PLR1730 (two calls for every line of every file)
+                session.ended_at = at
+            if at < session.created_at:  # noqa: PLR1730
+                session.created_at = at
         agent_id = line.agent_id or (self._side(line) if line.is_sidechain else ROOT)
         agent = session.agents.get(agent_id)
         if agent is None:

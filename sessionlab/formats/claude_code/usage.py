@@ -7,10 +7,9 @@ the split leaves over, is priced as five minutes (rule 27). Null stays null (rul
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
+from sessionlab.columns import big
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.decoding import Notes, usage_of
 from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Message, Result, ServerTools, TokenUsage
@@ -34,13 +33,13 @@ def cache_writes(total: int | None, split: CacheCreation | None) -> tuple[int | 
         return five, hour
     if total is None and five is None and hour is None:
         return None, None
-    return max(total or 0, (five or 0) + (hour or 0)) - (hour or 0), hour
+    return big(max(total or 0, (five or 0) + (hour or 0)) - (hour or 0)), hour
 
 
 def context(*parts: int | None) -> int | None:
-    """All input of the request; null when none of it is told."""
+    """All input of the request; null when none of it is told, or when it is more than a BIGINT holds."""
     told = [part for part in parts if part is not None]
-    return sum(told) if told else None
+    return big(sum(told)) if told else None
 
 
 def characters(message: Message) -> int:
@@ -57,27 +56,26 @@ def characters(message: Message) -> int:
     return size
 
 
-class Charged(NamedTuple):
-    """One reply as one line tells of it: what it was charged for, and how much text the line holds of it."""
+def charge(
+    t: Transcript,
+    agent: AgentState,
+    usage: TokenUsage,
+    *,
+    charge_id: str | None,
+    request_id: str | None,
+    model: str | None,
+    stopped: bool,
+    size: int,
+    recorded_in: str,
+    recorded_usd: float | None = None,
+    turn: int | None = None,
+) -> None:
+    """Note the ``usage`` one line states of a reply of which it holds ``size`` bytes of text.
 
-    charge_id: str | None
-    request_id: str | None
-    model: str | None
-    usage: TokenUsage
-    stopped: bool
-    size: int
-    recorded_in: str
-    recorded_usd: float | None = None
-    turn: int | None = None
-
-
-def charge(t: Transcript, agent: AgentState, told: Charged) -> None:
-    """Note the usage one line states of a reply; its rows are given out when the reply's last line is known.
-
-    Only then is it told whether the figure is a lower bound: no line of the reply has a ``stop_reason``, and its text
-    is longer than CHARACTERS_PER_TOKEN times the output tokens of the fullest line (rule 6).
+    The rows are given out when the reply's last line is known. Only then is it told whether the figure
+    is a lower bound: no line of the reply has a ``stop_reason``, and its text is longer than CHARACTERS_PER_TOKEN times
+    the output tokens of the fullest line (rule 6).
     """
-    charge_id, request_id, model, usage, stopped, size, recorded_in, recorded_usd, turn = told
     reply = agent.reply
     if reply is None or charge_id is None or reply.charge_id != charge_id:
         settle(t, agent)
@@ -108,7 +106,7 @@ def charge(t: Transcript, agent: AgentState, told: Charged) -> None:
         cache_write_1h_tokens=hour,
         output_tokens=output,
         reasoning_tokens=None if reasoning is None else reasoning.thinking_tokens,
-        context_tokens=(fresh or 0) + (read or 0) + (written or 0) + (hour or 0) or context(fresh, read, written, hour),
+        context_tokens=context(fresh, read, written, hour),
         web_searches=None if tools is None else tools.web_search_requests,
         recorded_usd=recorded_usd,
         detail=_rest(usage, tools),

@@ -41,7 +41,7 @@ _UNICODE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".
 Check = Callable[[object, str], Any]
 
 
-class FieldRefusal(Exception):  # noqa: N818 (a refusal is the format's own word)
+class FieldRefusal(Exception):
     """A field that breaks section 2: its dotted path, and why."""
 
     def __init__(self, path: str, reason: str) -> None:

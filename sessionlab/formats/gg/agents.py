@@ -76,9 +76,10 @@ class Sums:
     def add(self, values: tuple[float | None, ...]) -> None:
         """One call more."""
         self.calls += 1
+        sums = self.values
         for i, value in enumerate(values):
             if value is not None:
-                self.values[i] = (self.values[i] or 0) + value
+                sums[i] = value + (sums[i] or 0)
 
     @property
     def usd(self) -> float | None:
@@ -94,8 +95,25 @@ class AgentState:
     """One agent: how it was last told, and what its entries said so far."""
 
     __slots__ = (
-        "agent_id", "all_sums", "call", "canceled", "depth", "epoch", "frame", "hidden_spend", "key", "last_failed",
-        "line", "profile", "requests", "row", "tool_calls", "tool_denied", "tool_errors", "turn_sums", "turns",
+        "agent_id",
+        "all_sums",
+        "call",
+        "canceled",
+        "depth",
+        "epoch",
+        "frame",
+        "hidden_spend",
+        "key",
+        "last_failed",
+        "line",
+        "profile",
+        "requests",
+        "row",
+        "tool_calls",
+        "tool_denied",
+        "tool_errors",
+        "turn_sums",
+        "turns",
     )  # fmt: skip
 
     def __init__(self, agent_id: str) -> None:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _UNTOLD_SPEND = frozenset({"parse", "provider_mismatch", "response_loop"})
 """Errors after which a reply was paid for that the recording does not hold (6.1)."""
 
+_UNKNOWN = (None, None, None, None)
+
 
 class Entries:
     """Turns entries into rows.
@@ -171,7 +173,7 @@ class Entries:
         state.all_sums.add(reply.spend)
         if purpose == "agent" and reply.finish_reason != "length":
             state.turn_sums.add(reply.spend)
-        if reply.had_aborts or all(tokens is None for tokens in reply.tokens):
+        if reply.had_aborts or reply.tokens == _UNKNOWN:
             state.hidden_spend = True
         model = state.profile.model if purpose == "agent" else state.profile.compaction_model
         uncached, cached, output, reasoning = reply.tokens
@@ -296,11 +298,10 @@ class Entries:
             messages=len(entry.items),
             detail=detail(attached_seq=None if current is None else current.seq, **beside),
         )
-        for item in entry.items:
+        for item in frame_changes(out, seq, state.agent_id, state.frame, entry.items):
             if item.slot in OLD_SLOTS or item.source in OLD_BANDS:
                 word = item.slot if item.slot in OLD_SLOTS else item.source
                 out.note_once("old_word", word, f"`{word}` is a word of older recorders", seq=seq)
-        frame_changes(out, seq, state.agent_id, state.frame, entry.items)
         state.frame = entry.items
 
     def _shell(self, entry: Shell, _: None, seq: int, state: AgentState, beside: dict[str, object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from msgspec import Raw  # noqa: TC002 (msgspec reads the annotations)
+from msgspec import Raw
 
 from sessionlab.formats.gg import records
 from sessionlab.formats.gg.records import (

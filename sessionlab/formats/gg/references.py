@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,6 +18,8 @@ from sessionlab.formats.gg.records import (
     Shell,
     ToolResult,
 )
+
+_message_of = attrgetter("message")
 
 
 class Counts:
@@ -56,9 +59,9 @@ def dangling(entry: Entry, counts: Counts) -> Dangling | None:
             if request.toolset is not None and request.toolset >= counts.toolset:
                 return Dangling("toolset", request.toolset, counts.toolset)
         case PromptFrame(items=items):
-            for item in items:
-                if item.message >= counts.message:
-                    return Dangling("message", item.message, counts.message)
+            if items and max(map(_message_of, items)) >= counts.message:
+                first = next(item.message for item in items if item.message >= counts.message)
+                return Dangling("message", first, counts.message)
         case ToolResult(outcome=outcome):
             return _text(counts, outcome.output, outcome.summary, outcome.data_text)
         case Shell(command=command) | Git(command=command):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sessionlab.formats.recording import Recording
 
 
-class Refusal(Exception):  # noqa: N818 (the specification's word; it never leaves this package)
+class Refusal(Exception):
     """The file is refused.
 
     Attributes:

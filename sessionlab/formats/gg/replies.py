@@ -28,6 +28,7 @@ class Reply:
         members: the reply as an object; empty when it is none.
         tokens: uncachedInput, cachedInput, output, reasoning; None is unknown.
         actual_usd, comparable_usd: the two recorded costs.
+        spend: token classes and costs, as sums take them.
         finish_reason: the recorded word, a provider's own included.
         calls: tool calls with an id.
         oddities: what did not have the shape gg writes, kind and words.
@@ -43,6 +44,7 @@ class Reply:
         cost = self.members.get("cost")
         self.actual_usd = self._usd(cost, "actual")
         self.comparable_usd = self._usd(cost, "comparable")
+        self.spend: tuple[float | None, ...] = (*self.tokens, self.actual_usd, self.comparable_usd)
         self.finish_reason = self._finish_reason()
         self.calls = self._calls()
         served_by = self.members.get("provider")
@@ -51,25 +53,17 @@ class Reply:
         attempts = aborts.get("attempts") if isinstance(aborts, dict) else None
         self.had_aborts = isinstance(attempts, int) and attempts > 0
 
-    @property
-    def spend(self) -> tuple[float | None, ...]:
-        """Token classes and costs, as sums take them."""
-        return (*self.tokens, self.actual_usd, self.comparable_usd)
-
     def _tokens(self) -> tuple[int | None, int | None, int | None, int | None]:
         usage = self.members.get("usage")
         if not isinstance(usage, dict):
             self.oddities.append(("usage_missing", "the response has no usage: its tokens are unknown"))
             return None, None, None, None
-        uncached, cached, output, reasoning = (self._count(usage, name) for name in _CLASSES)
-        return uncached, cached, output, reasoning
-
-    def _count(self, usage: dict[str, Any], name: str) -> int | None:
-        value = usage.get(name)
-        if value is None or (type(value) is int and value >= 0):
-            return value
-        self.oddities.append(("malformed_usage", f"usage.{name} is {value!r}, no count of tokens"))
-        return None
+        counts = [usage.get(name) for name in _CLASSES]
+        for i, value in enumerate(counts):
+            if value is not None and (type(value) is not int or value < 0):
+                self.oddities.append(("malformed_usage", f"usage.{_CLASSES[i]} is {value!r}, no count of tokens"))
+                counts[i] = None
+        return counts[0], counts[1], counts[2], counts[3]
 
     def _usd(self, cost: object, name: str) -> float | None:
         if cost is None:

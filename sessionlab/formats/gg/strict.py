@@ -31,6 +31,8 @@ _TWO_DIGITS = re.compile(rb"\d\d")
 _OVERFLOWING = re.compile(rb"\d{309}")
 _QUOTE = ord('"')
 _STRIDE = 150  # two samples this far apart lie inside any run of 309 digits
+_DEEPEST = 300
+"""Levels of nesting that are read: gg itself stops at 127 (section 11)."""
 
 
 Parsed = tuple[T, Any, "dict[str, object] | None"]
@@ -39,7 +41,7 @@ none); and members that the struct does not know, by path, or None."""
 _Look = tuple[Any, bool]
 
 
-class Unparseable(ValueError):  # noqa: N818 (the specification's word)
+class Unparseable(ValueError):
     """These bytes are no typed object of format version 1; the text says why."""
 
 
@@ -62,7 +64,9 @@ class Strict(Generic[T]):
             if not data.isascii():
                 data.decode()
             free, careful = _LOOK.get(type(value), _rare)(value)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if free is not None and data.count(b"{") + data.count(b"[") > _DEEPEST:
+                _bound(free)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
             raise Unparseable(str(error)) from None
         if careful or (free is not None and _may_overflow(data)) or len(_encode(value)) != len(data):
             return value, free, self._walk(data)
@@ -73,6 +77,7 @@ class Strict(Generic[T]):
             tree = json.loads(
                 data, object_pairs_hook=_Members, parse_int=_integer, parse_float=_finite, parse_constant=_constant
             )
+            _bound(tree)
             unknown: dict[str, object] = {}
             _check(tree, self._info, "", unknown)
         except (RecursionError, ValueError) as error:
@@ -117,17 +122,31 @@ def _of_text_line(line: lines.TextLine) -> _Look:
     return None, line.clip is not None
 
 
-def _of_header(header: lines.HeaderLine | lines.Document) -> _Look:
-    capability_set = _free(header.capability_set)
-    if not isinstance(capability_set, dict):
+def _of_header(header: lines.HeaderLine) -> _Look:
+    return _capability_set(header.capability_set), True
+
+
+def _of_document(document: lines.Document) -> _Look:
+    """Nothing but its own members: its elements are decoded one by one, and it may be long."""
+    _bound(_capability_set(document.capability_set))
+    short = document.truncation
+    stated = [*document.seed.model_windows.values()]
+    if short is not None:
+        stated += [number for number in (short.last_seq, short.bytes) if number is not None]
+    return None, any(number > _U64_MAX for number in stated) or _may_overflow(bytes(document.capability_set))
+
+
+def _capability_set(raw: Raw) -> dict[str, Any]:
+    value = _free(raw)
+    if not isinstance(value, dict):
         raise msgspec.ValidationError("Expected `object` - at `$.capabilitySet`")
-    return capability_set, True
+    return value
 
 
 _LOOK: dict[type, Callable[[Any], _Look]] = {
     lines.EntryLine: _of_entry_line,
     lines.HeaderLine: _of_header,
-    lines.Document: _of_header,
+    lines.Document: _of_document,
     lines.MessageLine: lambda line: (_free(line.message.body), False),
     lines.ToolsetLine: lambda line: (_free(line.toolset.tools), False),
     lines.TextLine: _of_text_line,
@@ -164,6 +183,30 @@ class _Members(dict[str, Any]):
 
 class _MinusZero(int):
     """An integer written ``-0``: fine inside free-form values, where it is a float, refused where typed."""
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """``value`` in plain types, as it is kept in a detail."""
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return -0.0 if isinstance(value, _MinusZero) else value
+
+
+def _bound(value: object) -> None:
+    """Refuse a value that is nested deeper than what follows can recurse through."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _DEEPEST:
+            raise ValueError(f"more than {_DEEPEST} nested values")
+        level = [
+            member
+            for one in level
+            if isinstance(one, dict | list | tuple)
+            for member in (one.values() if isinstance(one, dict) else one)
+        ]
 
 
 def _integer(text: str) -> int:
@@ -204,7 +247,7 @@ def _check(value: Any, info: inspect.Type, path: str, unknown: dict[str, object]
                 if name in known:
                     _check(member, known[name].type, f"{path}.{name}", unknown)
                 elif name != tag_field:
-                    unknown[f"{path}.{name}".lstrip(".")] = member
+                    unknown[f"{path}.{name}".lstrip(".")] = _plain(member)
         case inspect.ListType(item_type=item):
             for i, member in enumerate(value):
                 _check(member, item, f"{path}[{i}]", unknown)

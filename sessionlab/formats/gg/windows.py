@@ -48,10 +48,11 @@ def request_changes(out: Output, seq: int, agent_id: str, queue: str, *, old: li
     _ends(out, seq, agent_id, queue, old=old, new=new)
 
 
-def frame_changes(out: Output, seq: int, agent_id: str, old: list[Item], new: list[Item]) -> None:
-    """The rows by which the items of a frame differ, in any of their fields, from those of the last frame."""
-    for position in range(common_prefix(old, new), len(new)):
-        item = new[position]
+def frame_changes(out: Output, seq: int, agent_id: str, old: list[Item], new: list[Item]) -> list[Item]:
+    """The rows by which the items of a frame differ, in any of their fields, from those of the last; those items."""
+    begin = common_prefix(old, new)
+    changed = new[begin:]
+    for position, item in enumerate(changed, begin):
         region = item.region
         out.rows.append(
             Window(
@@ -72,6 +73,7 @@ def frame_changes(out: Output, seq: int, agent_id: str, old: list[Item], new: li
             )
         )
     _ends(out, seq, agent_id, "frame", old=old, new=new)
+    return changed
 
 
 def _ends(out: Output, seq: int, agent_id: str, queue: str, *, old: Sequence[object], new: Sequence[object]) -> None:

@@ -2,9 +2,9 @@
 
 A transcript is one JSON object per line behind a header, written by appending. A line that mecha cannot read is one
 problem row and nothing else; a file whose first record is no header is refused (section 8.1). The submodules: ``wire``
-and ``lenient``
-(a line as a typed record), ``walk`` (records as rows), ``conversation`` (the list and the pool), ``turns`` and
-``calls`` (who speaks, calls with results), ``ledger`` (configurations, figures, outcomes), ``bodies``, ``marks``.
+and ``lenient`` (a line as a typed record), ``walk`` (records as rows), ``conversation`` (the list and the pool),
+``turns`` and ``calls`` (who speaks, calls with results), ``ledger`` (configurations, figures, outcomes), ``bodies``,
+``marks``.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
         return
     yield from walk.end()
     yield from recording.extents()
-    yield recording.source(format_version=None)
+    yield recording.source()
 
 
 def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Row]:

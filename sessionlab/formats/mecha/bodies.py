@@ -21,6 +21,7 @@ class Bodies:
     """Puts the rows of bodies into ``rows`` where they are ``wanted``, and numbers the texts and tool lists."""
 
     def __init__(self, session_id: str, rows: list[Row], *, wanted: bool) -> None:
+        """Rows go into ``rows``; without ``wanted`` indices are given out all the same."""
         self._session_id = session_id
         self._rows = rows
         self._wanted = wanted
@@ -37,7 +38,7 @@ class Bodies:
         self._extras(line, "message", ix, rest, len(message.content))
 
     def continued(
-        self, line: int, ix: int, was: Pooled, was_ix: int, blocks: Sequence[AnyBlock], extras: Sequence[Extra]
+        self, line: int, ix: int, *, was: Pooled, was_ix: int, blocks: Sequence[AnyBlock], extras: Sequence[Extra]
     ) -> None:
         """A message whose earlier blocks are no longer held: those added, numbered on, and where the others are."""
         if not self._wanted:

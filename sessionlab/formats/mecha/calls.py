@@ -38,6 +38,7 @@ class Calls:
     """
 
     def __init__(self, session_id: str, *, arguments: bool) -> None:
+        """No call waits; ``arguments``: whether the rows are to hold them."""
         self.batch = 0
         self._session_id = session_id
         self._arguments = arguments

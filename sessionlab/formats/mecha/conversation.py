@@ -61,6 +61,7 @@ class Conversation:
     """
 
     def __init__(self, *, hold: bool) -> None:
+        """An empty conversation; ``hold``: whether whole bodies will be asked for."""
         self.list: list[int] = []
         self._pool: list[tuple[str, int, int, int]] = []
         self._ix: dict[int, int] = {}

@@ -44,6 +44,7 @@ class Ledger:
     """
 
     def __init__(self, session_id: str, header: Meta) -> None:
+        """The first run, under the provider and model that the header names."""
         self.run = 1
         self.recorder_version: str | None = None
         self._session_id = session_id

@@ -40,10 +40,11 @@ Extra = tuple[str, Free]
 """What no member of a struct holds: where it stood in the line (``content[2]``, ``mood``), and its JSON."""
 
 
-class Unreadable(Exception):  # noqa: N818 (a verdict on the line, never seen by a caller)
+class Unreadable(Exception):
     """The line is no record that mecha can read; says why."""
 
     def __init__(self, why: str, word: str | None = None) -> None:
+        """``why`` in words; ``word``: the kind of record it would have been, where that can be told."""
         super().__init__(why)
         self.word = word
 

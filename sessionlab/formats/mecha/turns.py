@@ -16,8 +16,6 @@ NONE_TOLD: Mapping[str, bool] = {}
 class Turns:
     """Counts the model's turns and pairs its calls.
 
-    Rows of answered calls go to ``rows``; ``orphan`` is told the id of a result that no waiting call has.
-
     Attributes:
         seq, line, run: the entry being looked at.
         turn: assistant messages so far.
@@ -25,6 +23,7 @@ class Turns:
     """
 
     def __init__(self, session_id: str, rows: list[Row], orphan: Callable[[str], None], *, arguments: bool) -> None:
+        """Rows of answered calls go into ``rows``; ``orphan`` is told ids of results without a call."""
         self._rows = rows
         self._orphan = orphan
         self.seq = -1

@@ -49,6 +49,7 @@ class Walk:
     """
 
     def __init__(self, lines: Lines, header: Meta, *, bodies: bool) -> None:
+        """At the header, which is still to be taken; ``lines`` tells where the walk stands."""
         self.rows: list[Row] = []
         self.session_id = f"mecha:{header.id}"
         self._lines = lines
@@ -213,7 +214,7 @@ class Walk:
         if is_new and whole is not None:
             self._bodies.message(turns.line, ix, whole, extras)
         elif is_new:
-            self._bodies.continued(turns.line, ix, was, was_ix, record.blocks, extras)
+            self._bodies.continued(turns.line, ix, was=was, was_ix=was_ix, blocks=record.blocks, extras=extras)
         status = members = None
         voice: str | None = "model"
         if was.role == "assistant":

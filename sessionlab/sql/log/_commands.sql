@@ -44,8 +44,8 @@ LEFT JOIN pools op
   ON op.session_id = e.session_id AND op.source_id = e.source_id AND op.pool = 'text' AND op.ix = e.output_ix
 LEFT JOIN blocks r
   ON r.session_id = e.session_id AND r.source_id = e.source_id AND r.pool = 'text'
-  AND r.ix = CAST((e.detail->>'$.stderr_ix') AS BIGINT) AND r.block = 0
+  AND r.ix = TRY_CAST((e.detail->>'$.stderr_ix') AS BIGINT) AND r.block = 0
 LEFT JOIN pools rp
   ON rp.session_id = e.session_id AND rp.source_id = e.source_id AND rp.pool = 'text'
-  AND rp.ix = CAST((e.detail->>'$.stderr_ix') AS BIGINT)
+  AND rp.ix = TRY_CAST((e.detail->>'$.stderr_ix') AS BIGINT)
 WHERE e.kind = 'command'

@@ -18,7 +18,9 @@
 -- recorder_version  VARCHAR  version of the recorder
 -- tools_hash        VARCHAR  fingerprint of the tool surface
 WITH moves AS (
-  SELECT session_id, source_id, agent_id, seq, CASE WHEN (detail->>'$.in_place') = 'true' THEN messages ELSE 0 END AS most
+  SELECT
+    session_id, source_id, agent_id, seq,
+    CASE WHEN (detail->>'$.in_place') = 'true' THEN messages ELSE 0 END AS most
   FROM raw.entries
   WHERE kind IN ('rewrite', 'compaction') AND (detail->>'$.in_place') IS NOT NULL
 ),

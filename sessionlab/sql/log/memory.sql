@@ -1,6 +1,6 @@
 -- Calls of memory tools: what a model remembered, looked up or forgot.
--- One row per call of a tool whose name has `memory` or `memories` in it, or is remember, recall or forget (case ignored), in
--- order.
+-- One row per call of a tool whose name has `memory` or `memories` in it, or is remember, recall or forget (case
+-- ignored), in order.
 --
 -- session_id  VARCHAR    session
 -- agent_id    VARCHAR    agent

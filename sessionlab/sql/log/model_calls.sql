@@ -21,27 +21,13 @@
 -- begin_at          TIMESTAMP  when it began, UTC; null when untold
 -- end_at            TIMESTAMP  when it ended
 -- duration_ms       DOUBLE     as recorded, else from the entry before it to its last line; null when untold
-WITH charges AS (
-  SELECT
-    charge_id, max(model) AS model, max(served_by) AS served_by, max(context_tokens) AS context_tokens,
-    max(window_tokens) AS window_tokens, max(output_tokens) AS output_tokens,
-    max(reasoning_tokens) AS reasoning_tokens
-  FROM usage
-  WHERE grain = 'call' AND standing <> 'check' AND charge_id IS NOT NULL
-  GROUP BY charge_id
-),
-run_models AS (
-  SELECT session_id, agent_id, run, max_by(model, seq) AS model
-  FROM usage
-  WHERE grain = 'run' AND model IS NOT NULL
-  GROUP BY session_id, agent_id, run
-),
-calls AS (
+WITH calls AS (
   SELECT
     m.session_id, m.agent_id, m.span_id, min_by(m.seq, m.place) AS seq, min(m.place) AS place, min(m.run) AS run,
     min(m.turn) AS turn, min(m.purpose) AS purpose,
-    min_by((m.detail->>'$.shape'), m.place) = 'complete_requiring' AS is_forced, min(m.charge_id) AS charge_id,
-    max_by(m.status, m.place) AS status, max_by(m.reason, m.place) AS reason, min(m.begin_at) AS begin_at,
+    min_by((m.detail->>'$.shape'), m.place) = 'complete_requiring' AS is_forced,
+    max_by(m.status, m.place) FILTER (WHERE m.status IS NOT NULL) AS status,
+    max_by(m.reason, m.place) FILTER (WHERE m.reason IS NOT NULL) AS reason, min(m.begin_at) AS begin_at,
     max(m.end_at) AS end_at, max(e.duration_ms) AS duration_ms
   FROM timeline._marks m
   JOIN raw.entries e ON e.session_id = m.session_id AND e.source_id = m.source_id AND e.seq = m.seq
@@ -58,7 +44,7 @@ SELECT
   c.turn,
   c.purpose,
   c.is_forced,
-  coalesce(u.model, r.model, a.model) AS model,
+  u.model,
   u.served_by,
   u.context_tokens,
   u.window_tokens,
@@ -71,7 +57,5 @@ SELECT
   c.end_at,
   coalesce(CAST(c.duration_ms AS DOUBLE), date_diff('microsecond', c.begin_at, c.end_at) / 1000.0) AS duration_ms
 FROM calls c
-LEFT JOIN charges u ON u.charge_id = c.charge_id
-LEFT JOIN run_models r ON r.session_id = c.session_id AND r.agent_id = c.agent_id AND r.run = c.run
-LEFT JOIN agents a ON a.session_id = c.session_id AND a.agent_id = c.agent_id
+LEFT JOIN timeline._models u ON u.session_id = c.session_id AND u.span_id = c.span_id
 ORDER BY c.session_id, c.place

@@ -1,6 +1,5 @@
 -- Calls of skill tools: which skills a model used.
--- One row per call of a tool whose name has `skill` in it (case ignored), in
--- order.
+-- One row per call of a tool whose name has `skill` in it (case ignored), in order.
 --
 -- session_id  VARCHAR    session
 -- agent_id    VARCHAR    agent

@@ -5,7 +5,8 @@
 -- pool          VARCHAR  message, toolset, text, response
 -- bodies        BIGINT   distinct bodies
 -- stored_bytes  BIGINT   their bytes, each once; null when none is told
--- sent_bytes    BIGINT   messages: bytes of every list sent to a model; toolsets: of every offer; texts: of every entry that quotes one; null where requests are not recorded
+-- sent_bytes    BIGINT   messages: bytes of every list sent to a model; toolsets: of every offer; texts: of every
+--                        entry that quotes one; null where requests are not recorded
 -- ratio         DOUBLE   sent by stored
 WITH stored AS (
   SELECT session_id, pool, count(*) AS bodies, CAST(sum(body_bytes) AS BIGINT) AS stored_bytes
@@ -13,15 +14,23 @@ WITH stored AS (
   GROUP BY session_id, pool
 ),
 quotes AS (
-  SELECT session_id, source_id, seq, 'toolset' AS pool, toolset_ix AS ix FROM entries WHERE kind IN ('model_call', 'model_error')
+  SELECT session_id, source_id, 'toolset' AS pool, toolset_ix AS ix
+  FROM entries
+  WHERE kind IN ('model_call', 'model_error')
   UNION ALL
-  SELECT session_id, source_id, seq, 'text', output_ix FROM entries WHERE kind IN ('tool_result', 'command')
+  SELECT session_id, source_id, 'text', output_ix FROM entries WHERE kind IN ('tool_result', 'command')
   UNION ALL
-  SELECT session_id, source_id, seq, 'text', CAST((detail->>'$.stderr_ix') AS BIGINT) FROM entries WHERE kind = 'command'
+  SELECT session_id, source_id, 'text', TRY_CAST((detail->>'$.stderr_ix') AS BIGINT)
+  FROM entries
+  WHERE kind = 'command'
   UNION ALL
-  SELECT session_id, source_id, seq, 'text', CAST((detail->>'$.summary_ix') AS BIGINT) FROM entries WHERE kind = 'tool_result'
+  SELECT session_id, source_id, 'text', TRY_CAST((detail->>'$.summary_ix') AS BIGINT)
+  FROM entries
+  WHERE kind = 'tool_result'
   UNION ALL
-  SELECT session_id, source_id, seq, 'text', CAST((detail->>'$.data_text_ix') AS BIGINT) FROM entries WHERE kind = 'tool_result'
+  SELECT session_id, source_id, 'text', TRY_CAST((detail->>'$.data_text_ix') AS BIGINT)
+  FROM entries
+  WHERE kind = 'tool_result'
 ),
 sent AS (
   SELECT q.session_id, q.pool, CAST(sum(p.body_bytes) AS BIGINT) AS sent_bytes

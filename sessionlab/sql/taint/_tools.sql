@@ -11,7 +11,7 @@ WITH versions AS (
   SELECT f.session_id, f.source_id, f.agent_id, f.position, f.message_ix
   FROM timeline._in_force f
   UNION
-  SELECT f.session_id, f.source_id, f.agent_id, f.position, CAST((e.detail->>'$.extends_ix') AS BIGINT)
+  SELECT f.session_id, f.source_id, f.agent_id, f.position, TRY_CAST((e.detail->>'$.extends_ix') AS BIGINT)
   FROM timeline._in_force f
   JOIN raw.entries e
     ON e.session_id = f.session_id AND e.source_id = f.source_id AND e.position = f.position AND e.kind = 'extend'
@@ -37,7 +37,8 @@ SELECT
   position,
   CASE
     WHEN min(name) = max(name) THEN min(name)
-    ELSE concat(min(name), ' and ', count(DISTINCT name) - 1, CASE WHEN count(DISTINCT name) > 2 THEN ' others' ELSE ' other' END)
+    WHEN count(DISTINCT name) = 2 THEN concat(min(name), ' and ', max(name))
+    ELSE concat(min(name), ' and ', count(DISTINCT name) - 1, ' others')
   END AS name,
   CASE
     WHEN bool_or(external) THEN true

@@ -42,9 +42,11 @@ kinds AS (
   SELECT
     o.session_id, o.source_id, o.seq, o.agent_id, o.place,
     CASE
-      WHEN e.kind = 'model_call' OR (e.kind = 'message' AND e.role = 'assistant' AND coalesce(e.voice, 'model') = 'model')
+      WHEN e.kind = 'model_call'
+        OR (e.kind = 'message' AND e.role = 'assistant' AND coalesce(e.voice, 'model') = 'model')
         THEN CASE WHEN e.purpose = 'compaction' THEN 'compaction' ELSE 'model_call' END
-      WHEN e.kind = 'message' AND (e.voice IS DISTINCT FROM 'tool' OR (e.detail->>'$.steered') IS NOT NULL) THEN 'message'
+      WHEN e.kind = 'message' AND (e.voice IS DISTINCT FROM 'tool' OR (e.detail->>'$.steered') IS NOT NULL)
+        THEN 'message'
       WHEN e.kind = 'command' THEN CASE WHEN e.native_kind = 'git' THEN 'git' ELSE 'shell' END
       WHEN e.kind IN ('model_error', 'compaction', 'rewrite') THEN e.kind
       WHEN e.kind = 'extend' THEN 'rewrite'
@@ -64,8 +66,8 @@ kinds AS (
       WHEN e.started_at IS NOT NULL THEN TRY_CAST((e.detail->>'$.ended_at') AS TIMESTAMP)
       WHEN e.role = 'assistant' OR e.kind IN ('model_call', 'model_error') THEN o.recorded_at
     END AS end_at,
-    o.recorded_at, o.first_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.purpose, e.charge_id, e.message_ix, e.output_ix,
-    e.status, e.reason, e.exit_code, e.detail, o.is_taken_over
+    o.recorded_at, o.first_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.purpose, e.charge_id, e.message_ix,
+    e.output_ix, e.status, e.reason, e.exit_code, e.detail, o.is_taken_over
   FROM timeline._order o
   JOIN raw.entries e ON e.session_id = o.session_id AND e.source_id = o.source_id AND e.seq = o.seq
   LEFT JOIN answered a ON a.session_id = o.session_id AND a.source_id = o.source_id AND a.seq = o.seq

@@ -1,6 +1,5 @@
 -- The entries of a session in the order of its timeline, with what time can be told of each.
--- One row per entry drawn: a record that stands in several files of a session is drawn once; what a session took over
--- from another one is drawn too, as part of its own past.
+-- One row per entry drawn, as in `timeline._drawn`.
 --
 -- session_id     VARCHAR    session
 -- source_id      BIGINT     file the entry stands in
@@ -12,7 +11,7 @@
 -- first_at       TIMESTAMP  first time recorded in the session
 -- begin_ms       DOUBLE     clock of its agent when it began, ms since the session began; null without a reading
 -- end_ms         DOUBLE     the same when it ended; null where it has no recorded duration
--- is_taken_over  BOOLEAN    it repeats a record of another session, or of an earlier part of the file
+-- is_taken_over  BOOLEAN    it is counted elsewhere: it repeats a record of another session
 --
 -- Files are woven together by time when each of them tells some (a line without a stamp keeps the last one of its
 -- file, stamps that run backwards never reorder a file); else they follow each other, the file to believe first first.
@@ -20,7 +19,7 @@
 -- answered inside one file, before copies are dropped.
 WITH told AS (
   SELECT
-    e.session_id, e.source_id, e.seq, e.agent_id, e.record_id, e.recorded_at, e.duration_ms, e.elapsed_ms,
+    e.session_id, e.source_id, e.seq, e.agent_id, e.recorded_at, e.duration_ms, e.elapsed_ms,
     max(e.recorded_at) OVER (
       PARTITION BY e.session_id, e.source_id, e.agent_id ORDER BY e.seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -49,19 +48,12 @@ clocked AS (
       ) END AS clock_ms
   FROM told
 ),
-once AS (
-  SELECT k.*, t.rank AS source_rank, c.seq IS NOT NULL AS is_taken_over
-  FROM clocked k
-  LEFT JOIN copies c ON c.source_id = k.source_id AND c.seq = k.seq
-  LEFT JOIN _tellings t ON t.session_id = k.session_id AND t.source_id = k.source_id
-  QUALIFY k.record_id IS NULL OR row_number() OVER (
-    PARTITION BY k.session_id, k.record_id
-    ORDER BY c.seq IS NOT NULL, t.rank NULLS LAST, k.source_id, k.seq
-  ) = 1
-),
 timed AS (
-  SELECT *, count(*) OVER (PARTITION BY session_id) = count(woven_at) OVER (PARTITION BY session_id) AS is_woven
-  FROM once
+  SELECT
+    k.*, d.source_rank, d.is_taken_over,
+    count(*) OVER (PARTITION BY k.session_id) = count(k.woven_at) OVER (PARTITION BY k.session_id) AS is_woven
+  FROM clocked k
+  JOIN timeline._drawn d ON d.session_id = k.session_id AND d.source_id = k.source_id AND d.seq = k.seq
 )
 SELECT
   session_id,

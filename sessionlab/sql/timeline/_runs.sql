@@ -25,11 +25,12 @@ WITH told AS (
 ),
 reach AS (
   SELECT
-    session_id, agent_id, run, min(place) AS begin_order, max(place) AS end_order, min(begin_ms) AS begin_ms,
-    max(end_ms) AS end_ms, min(recorded_at) AS begin_at, max(recorded_at) AS end_at
-  FROM timeline._marks
-  WHERE run IS NOT NULL
-  GROUP BY session_id, agent_id, run
+    o.session_id, o.agent_id, e.run, min(o.place) AS begin_order, max(o.place) AS end_order,
+    min(o.begin_ms) AS begin_ms, max(o.end_ms) AS end_ms, min(o.recorded_at) AS begin_at, max(o.recorded_at) AS end_at
+  FROM timeline._order o
+  JOIN raw.entries e ON e.session_id = o.session_id AND e.source_id = o.source_id AND e.seq = o.seq
+  WHERE e.run IS NOT NULL
+  GROUP BY o.session_id, o.agent_id, e.run
 )
 SELECT
   r.session_id,

@@ -8,7 +8,9 @@ SELECT m.session_id, m.span_id, left(b.text, 200) AS excerpt
 FROM timeline._marks m
 JOIN blocks b
   ON b.session_id = m.session_id AND b.source_id = m.source_id
-  AND b.pool = CASE WHEN m.message_ix IS NOT NULL THEN 'message' WHEN m.kind = 'model_call' THEN 'response' ELSE 'text' END
+  AND b.pool = CASE
+    WHEN m.message_ix IS NOT NULL THEN 'message' WHEN m.kind = 'model_call' THEN 'response' ELSE 'text'
+  END
   AND b.ix = coalesce(m.message_ix, m.output_ix)
 WHERE m.span_kind IS NOT NULL AND b.text IS NOT NULL AND b.text <> ''
 QUALIFY row_number() OVER (

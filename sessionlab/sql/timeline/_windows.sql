@@ -21,7 +21,7 @@ WITH calls AS (
     coalesce(f.seq, m.seq) AS at_seq
   FROM timeline._marks m
   LEFT JOIN (
-    SELECT session_id, source_id, CAST((detail->>'$.attached_seq') AS BIGINT) AS call_seq, max(seq) AS seq
+    SELECT session_id, source_id, TRY_CAST((detail->>'$.attached_seq') AS BIGINT) AS call_seq, max(seq) AS seq
     FROM raw.entries
     WHERE kind = 'window'
     GROUP BY ALL
@@ -44,10 +44,11 @@ shown AS (
 heard AS (
   SELECT
     session_id, source_id, place, span_kind, message_ix, coalesce(voice, role) AS voice,
-    first_value(CASE WHEN span_kind = 'model_call' AND span_id = concat(source_id, '/', seq) THEN span_id END IGNORE NULLS)
-      OVER (
-        PARTITION BY session_id, agent_id ORDER BY place ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
-      ) AS next_span_id
+    first_value(
+      CASE WHEN span_kind = 'model_call' AND span_id = concat(source_id, '/', seq) THEN span_id END IGNORE NULLS
+    ) OVER (
+      PARTITION BY session_id, agent_id ORDER BY place ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS next_span_id
   FROM timeline._marks
   WHERE message_ix IS NOT NULL
 )

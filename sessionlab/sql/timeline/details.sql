@@ -26,18 +26,23 @@ WITH shown AS (
   LEFT JOIN pools p ON p.session_id = r.session_id AND p.source_id = r.source_id AND p.pool = r.pool AND p.ix = r.ix
   WHERE b.text IS NOT NULL
   UNION ALL
-  SELECT session_id, concat(source_id, '/', seq, '/', ordinal), 'arguments', 0, 0, name, arguments, NULL
-  FROM raw.tool_calls
-  WHERE arguments IS NOT NULL
-  UNION ALL
-  SELECT t.session_id, concat(t.source_id, '/', t.seq, '/', t.ordinal), 'output', 2, 0, 'facts', (e.detail->>'$.data'), NULL
+  SELECT
+    t.session_id, concat(t.source_id, '/', t.seq, '/', t.ordinal), 'arguments', 0, 0, t.name, t.arguments, NULL
   FROM raw.tool_calls t
+  JOIN timeline._drawn o ON o.session_id = t.session_id AND o.source_id = t.source_id AND o.seq = t.seq
+  WHERE t.arguments IS NOT NULL
+  UNION ALL
+  SELECT
+    t.session_id, concat(t.source_id, '/', t.seq, '/', t.ordinal), 'output', 2, 0, 'facts', (e.detail->>'$.data'), NULL
+  FROM raw.tool_calls t
+  JOIN timeline._drawn o ON o.session_id = t.session_id AND o.source_id = t.source_id AND o.seq = t.seq
   JOIN raw.entries e ON e.session_id = t.session_id AND e.source_id = t.source_id AND e.seq = t.result_seq
   WHERE (e.detail->>'$.data') IS NOT NULL
   UNION ALL
-  SELECT session_id, span_id, 'error', 0, 0, reason, (detail->>'$.message'), NULL
-  FROM timeline._marks
-  WHERE span_kind = 'model_error' AND (detail->>'$.message') IS NOT NULL
+  SELECT e.session_id, concat(e.source_id, '/', e.seq), 'error', 0, 0, e.reason, (e.detail->>'$.message'), NULL
+  FROM raw.entries e
+  JOIN timeline._drawn o ON o.session_id = e.session_id AND o.source_id = e.source_id AND o.seq = e.seq
+  WHERE e.kind = 'model_error' AND (e.detail->>'$.message') IS NOT NULL
 )
 SELECT
   session_id,

@@ -32,6 +32,14 @@ called AS (
   FROM usage
   WHERE model IS NOT NULL AND standing <> 'check'
   GROUP BY session_id, agent_id
+),
+ran AS (
+  SELECT session_id, agent_id FROM usage
+  UNION
+  SELECT a.session_id, a.agent_id
+  FROM agents a
+  JOIN tool_calls c ON c.session_id = a.session_id AND c.call_id = a.spawn_call_id
+  WHERE c.status = 'ok'
 )
 SELECT
   m.session_id,
@@ -67,7 +75,9 @@ SELECT
   x.last_order,
   CASE
     WHEN x.entries > 0 THEN NULL
+    WHEN r.agent_id IS NOT NULL THEN 'it ran, but the files read do not hold its record: no entries'
     WHEN f.state = 'short' AND a.status IS NULL THEN 'capture stopped before it ran: no entries recorded'
+    WHEN sum(x.entries) OVER (PARTITION BY m.session_id) IS NULL THEN 'the files read hold no entries of this session'
     ELSE 'created but never ran: no entries recorded'
   END AS note
 FROM met m
@@ -75,5 +85,6 @@ LEFT JOIN active x ON x.session_id = m.session_id AND x.agent_id = m.agent_id
 LEFT JOIN agents a ON a.session_id = m.session_id AND a.agent_id = m.agent_id
 LEFT JOIN timeline._tree t ON t.session_id = m.session_id AND t.agent_id = m.agent_id
 LEFT JOIN called c ON c.session_id = m.session_id AND c.agent_id = m.agent_id
+LEFT JOIN ran r ON r.session_id = m.session_id AND r.agent_id = m.agent_id
 LEFT JOIN sources f ON f.source_id = a.source_id
 ORDER BY m.session_id, lane

@@ -6,12 +6,14 @@
 -- agent_id         VARCHAR    agent
 -- lane             BIGINT     lane of the agent, 0-based from the top, as in `timeline.lanes`
 -- span_id          VARCHAR    names the span; the key to `timeline.details`
--- kind             VARCHAR    agent, run, message, model_call, model_error, tool_call, shell, git, compaction, rewrite, probe, limit, other
+-- kind             VARCHAR    agent, run, message, model_call, model_error, tool_call, shell, git, compaction, rewrite,
+--                             probe, limit, other
 -- name             VARCHAR    model, tool, command line, who speaks, or label of the agent
 -- parent_agent_id  VARCHAR    kind agent: agent that made it
 -- depth            BIGINT     kind agent: steps down from the root
 -- origin           VARCHAR    kind agent: root, spawn, succession, issue_attempt, reviewer, merge, compaction
--- status           VARCHAR    ok, failed, refused, asked, interrupted, unanswered, staged; of agents running, blocked, done, failed; null unknown
+-- status           VARCHAR    ok, failed, refused, asked, interrupted, unanswered, staged; of agents
+--                             running, blocked, done, failed; null unknown
 -- reason           VARCHAR    the recorded word for why
 -- is_forced        BOOLEAN    the model had to call the one tool offered; null when not told
 -- caller           VARCHAR    who asked for the call or command: tool, program, hook, model, harness
@@ -29,39 +31,27 @@
 -- output_tokens    BIGINT     output of the call
 -- excerpt          VARCHAR    first 200 characters of what was said, asked or answered
 -- note             VARCHAR    why a lane is empty, or a remark
-WITH charges AS (
-  SELECT
-    charge_id, max(model) AS model, max(context_tokens) AS context_tokens, max(window_tokens) AS window_tokens,
-    max(output_tokens) AS output_tokens
-  FROM usage
-  WHERE grain = 'call' AND standing <> 'check' AND charge_id IS NOT NULL
-  GROUP BY charge_id
-),
-run_models AS (
-  SELECT session_id, agent_id, run, max_by(model, seq) AS model
-  FROM usage
-  WHERE grain = 'run' AND model IS NOT NULL
-  GROUP BY session_id, agent_id, run
-),
-reach AS (
+WITH reach AS (
   SELECT
     session_id, agent_id, min(begin_ms) AS begin_ms, max(coalesce(end_ms, begin_ms)) AS end_ms,
     min(recorded_at) AS begin_at, max(recorded_at) AS end_at
-  FROM timeline._marks
+  FROM timeline._order
   GROUP BY session_id, agent_id
 ),
 entry_spans AS (
   SELECT
     m.session_id, m.agent_id, m.span_id, min(m.span_kind) AS kind,
     CASE min(m.span_kind)
-      WHEN 'model_call' THEN coalesce(min(c.model), min(r.model))
-      WHEN 'model_error' THEN CAST(NULL AS VARCHAR)
+      WHEN 'model_call' THEN min(c.model)
+      WHEN 'model_error' THEN min(c.model)
       WHEN 'compaction' THEN coalesce(min(c.model), 'compaction')
-      WHEN 'message' THEN coalesce(min_by(m.name, m.place), min_by(m.voice, m.place), min_by(m.role, m.place), 'message')
+      WHEN 'message'
+        THEN coalesce(min_by(m.name, m.place), min_by(m.voice, m.place), min_by(m.role, m.place), 'message')
       ELSE coalesce(min_by(m.name, m.place), min_by(m.native_kind, m.place), min_by(m.kind, m.place))
     END AS name,
     CAST(NULL AS VARCHAR) AS parent_agent_id, CAST(NULL AS BIGINT) AS depth, CAST(NULL AS VARCHAR) AS origin,
-    max_by(m.status, m.place) AS status, max_by(m.reason, m.place) AS reason,
+    max_by(m.status, m.place) FILTER (WHERE m.status IS NOT NULL) AS status,
+    max_by(m.reason, m.place) FILTER (WHERE m.reason IS NOT NULL) AS reason,
     min_by((m.detail->>'$.shape'), m.place) = 'complete_requiring' AS is_forced,
     CASE min(m.span_kind)
       WHEN 'git' THEN 'harness'
@@ -77,8 +67,7 @@ entry_spans AS (
       WHEN max(p.original_bytes) IS NOT NULL THEN concat('output: tail of ', max(p.original_bytes), ' bytes')
     END AS note
   FROM timeline._marks m
-  LEFT JOIN charges c ON c.charge_id = m.charge_id AND m.span_kind IN ('model_call', 'compaction')
-  LEFT JOIN run_models r ON r.session_id = m.session_id AND r.agent_id = m.agent_id AND r.run = m.run
+  LEFT JOIN timeline._models c ON c.session_id = m.session_id AND c.span_id = m.span_id
   LEFT JOIN timeline._said x ON x.session_id = m.session_id AND x.span_id = m.span_id
   LEFT JOIN pools p
     ON p.session_id = m.session_id AND p.source_id = m.source_id AND p.pool = 'text' AND p.ix = m.output_ix
@@ -98,8 +87,8 @@ tool_spans AS (
       WHEN p.original_bytes IS NOT NULL THEN concat('output: tail of ', p.original_bytes, ' bytes')
     END AS note
   FROM raw.tool_calls t
-  JOIN timeline._marks m ON m.session_id = t.session_id AND m.source_id = t.source_id AND m.seq = t.seq
-  LEFT JOIN timeline._marks n ON n.session_id = t.session_id AND n.source_id = t.source_id AND n.seq = t.result_seq
+  JOIN timeline._order m ON m.session_id = t.session_id AND m.source_id = t.source_id AND m.seq = t.seq
+  LEFT JOIN timeline._order n ON n.session_id = t.session_id AND n.source_id = t.source_id AND n.seq = t.result_seq
   LEFT JOIN pools p
     ON p.session_id = t.session_id AND p.source_id = t.source_id AND p.pool = t.output_pool AND p.ix = t.output_ix
 ),
@@ -115,22 +104,21 @@ run_spans AS (
 ),
 agent_spans AS (
   SELECT
-    l.session_id, l.agent_id, concat('agent/', l.agent_id) AS span_id, 'agent' AS kind, l.label AS name,
-    l.parent_agent_id, l.depth, l.origin, l.status, l.limit_hit AS reason, NULL, NULL, NULL, NULL, NULL,
-    l.first_order AS begin_order, l.last_order AS end_order, r.begin_ms, r.end_ms, r.begin_at, r.end_at, NULL, NULL,
-    NULL, NULL, l.note
+    l.session_id, l.agent_id, concat(k.kind, '/', l.agent_id) AS span_id, k.kind,
+    CASE WHEN k.is_agent THEN l.label ELSE l.limit_hit END AS name,
+    CASE WHEN k.is_agent THEN l.parent_agent_id END AS parent_agent_id, CASE WHEN k.is_agent THEN l.depth END AS depth,
+    CASE WHEN k.is_agent THEN l.origin END AS origin, CASE WHEN k.is_agent THEN l.status END AS status,
+    l.limit_hit AS reason, NULL, NULL, NULL, NULL, NULL,
+    CASE WHEN k.is_agent THEN l.first_order ELSE l.last_order END AS begin_order, l.last_order AS end_order,
+    CASE WHEN k.is_agent THEN r.begin_ms ELSE r.end_ms END AS begin_ms,
+    CASE WHEN k.is_agent THEN r.end_ms END AS end_ms,
+    CASE WHEN k.is_agent THEN r.begin_at ELSE r.end_at END AS begin_at,
+    CASE WHEN k.is_agent THEN r.end_at END AS end_at,
+    NULL, NULL, NULL, NULL, CASE WHEN k.is_agent THEN l.note ELSE l.limit_note END AS note
   FROM timeline.lanes l
   LEFT JOIN reach r ON r.session_id = l.session_id AND r.agent_id = l.agent_id
-),
-limit_spans AS (
-  SELECT
-    l.session_id, l.agent_id, concat('limit/', l.agent_id) AS span_id, 'limit' AS kind, l.limit_hit AS name,
-    NULL, NULL, NULL, NULL, l.limit_hit AS reason, NULL, NULL, NULL, NULL, NULL, l.last_order AS begin_order,
-    l.last_order AS end_order, r.end_ms AS begin_ms, NULL, r.end_at AS begin_at, NULL, NULL, NULL, NULL, NULL,
-    l.limit_note AS note
-  FROM timeline.lanes l
-  LEFT JOIN reach r ON r.session_id = l.session_id AND r.agent_id = l.agent_id
-  WHERE l.limit_hit IS NOT NULL
+  CROSS JOIN (SELECT 'agent' AS kind, true AS is_agent UNION ALL SELECT 'limit', false) k
+  WHERE k.is_agent OR l.limit_hit IS NOT NULL
 ),
 together AS (
   SELECT * FROM entry_spans
@@ -140,8 +128,6 @@ together AS (
   SELECT * FROM run_spans
   UNION ALL
   SELECT * FROM agent_spans
-  UNION ALL
-  SELECT * FROM limit_spans
 )
 SELECT
   t.session_id,
@@ -149,7 +135,7 @@ SELECT
   l.lane,
   t.span_id,
   t.kind,
-  CASE WHEN t.kind IN ('model_call', 'model_error') THEN coalesce(t.name, l.model) ELSE t.name END AS name,
+  t.name,
   t.parent_agent_id,
   t.depth,
   t.origin,
