@@ -26,6 +26,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT, help="folder to write (default: corpus/ beside this script)")
     out: Path = parser.parse_args().out
+    if out.resolve() != OUT.resolve() and out.is_dir() and any(out.iterdir()):
+        parser.error(f"{out}: expected a new or empty folder, found files in it; nothing was written")
     files, _ledger = build()
     for folder in {name.partition("/")[0] for name in files}:
         shutil.rmtree(out / folder, ignore_errors=True)

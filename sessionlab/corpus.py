@@ -278,18 +278,18 @@ def load(
             views.insert(con, part.batches)
             unclaimed.extend(part.unclaimed)
     views.fold(con, bodies=bodies)
-    corpus = Corpus(
+    return Corpus(
         con, "memory", bodies=bodies, now=clock, tz=tz, rates=rates, rate_file=rate_file, unclaimed=sorted(unclaimed)
     )
-    return corpus
 
 
 def _tests(columns: list[str], equal: dict[str, object], where: str) -> tuple[list[str], list[object]]:
     for name in equal:
         if name not in columns:
             raise UnknownName(f"column of {where}", name, columns)
-    tests = [f'"{name}" IS NOT DISTINCT FROM ?' for name in equal]
-    return tests, list(equal.values())
+    # `IS NOT DISTINCT FROM ?` would say both in one, but DuckDB does not push it through joins
+    tests = [f'"{name}" IS NULL' if value is None else f'"{name}" = ?' for name, value in equal.items()]
+    return tests, [value for value in equal.values() if value is not None]
 
 
 def _price_time(at: str | date | datetime, now: datetime) -> datetime | None:

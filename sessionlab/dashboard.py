@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PATHS_VARIABLE: Final = "SESSIONLAB_PATHS"
 """Names, one a line, what the dashboard notebook loads: a line ends where no path, glob or URL does."""
 
-_WIDE, _NARROW = 780, 404
+_WIDE, _NARROW = 796, 404
 """Widths of the two columns in pixels: with the gap between them they fill a window of 1280."""
 _LETTER: Final = {"title": 8.6, "subtitle": 6.6}
 """Pixels a letter of a chart's words takes, generously."""
@@ -54,18 +54,24 @@ class Selection(NamedTuple):
         A session without a date is on no day: it is in as long as the period has no limit. A model is at work where
         usage or an outcome names it, or the session's opening does; the session counts whole.
         """
+        condition = self.condition(corpus.tz)
+        return corpus if condition is None else corpus.where(condition)
+
+    def condition(self, tz: str) -> str | None:
+        """The same as an SQL condition on `sessions`, with days formed in the zone ``tz``; None: all of them."""
         tests = []
         if self.days is not None:
             first, last = self.days
-            tests.append(f"{_local_day(corpus)} BETWEEN DATE '{first}' AND DATE '{last}'")
+            tests.append(f"{_local_day(tz)} BETWEEN DATE '{first}' AND DATE '{last}'")
         if self.model is not None:
             model = _literal(self.model)
             tests.append(
                 f"(model = {model} OR session_id IN (SELECT session_id FROM usage WHERE model = {model})"
                 f" OR session_id IN (SELECT session_id FROM outcomes WHERE model = {model}))"
             )
-        equal = {} if self.format is None else {"format": self.format}
-        return corpus.where(" AND ".join(tests) or None, **equal) if tests or equal else corpus
+        if self.format is not None:
+            tests.append(f"format = {_literal(self.format)}")
+        return " AND ".join(tests) or None
 
 
 class Dashboard:
@@ -98,15 +104,14 @@ class Dashboard:
         )
         self.model = ipywidgets.Dropdown(options=[("all", ""), *_named(_models(corpus))], description="Model")
         self.format = ipywidgets.Dropdown(options=[("all", ""), *_named(_formats(corpus))], description="Format")
-        self._undated = corpus.sql("SELECT count(*) FROM sessions WHERE created_at IS NULL").item()
-        self._said, self._cards, self._tools = (ipywidgets.HTML() for _ in range(3))
+        self._figures, self._tools = ipywidgets.HTML(), ipywidgets.HTML()
         self._charts: dict[str, JupyterChart] = {}
         self._columns = ipywidgets.HBox()
         self._columns.add_class("sl-columns")
         controls = ipywidgets.HBox([self.period, self.model, self.format])
         controls.add_class("sl-controls")
         self.box = ipywidgets.VBox(
-            [ipywidgets.HTML(f"<style>{_STYLE}</style>"), controls, self._said, self._cards, self._columns]
+            [ipywidgets.HTML(f"<style>{_STYLE}</style>"), controls, self._figures, self._columns]
         )
         self.box.add_class("sl-dashboard")
         self._draw()
@@ -129,13 +134,11 @@ class Dashboard:
         selection = self.selection
         self.chosen = selection.of(self.corpus)
         [summary] = self.chosen.view("health.summary").to_dicts()
-        dated_only = 0 if selection.days is None else self._undated
-        self._said.value = _sentence(summary["sessions_read"], dated_only)
+        said = _sentence(summary["sessions_read"], self._undated(selection), selection.days is not None)
         if not summary["sessions_read"]:
-            self._cards.value, self._columns.children = "", ()
+            self._figures.value, self._columns.children = said, ()
             return
         spent = [_spent(corpus.view("cost.by_model")) for corpus in (self.chosen, selection.of(self._today))]
-        self._cards.value = _cards(summary, *spent)
         self._tools.value = _tool_table(self.chosen.view("health.by_tool"))
         self._show("quality", charts.run_quality(self.chosen.view("health.by_day")), _WIDE)
         self._show("spend", charts.spend(self.chosen.view("cost.by_day")), _WIDE)
@@ -144,6 +147,13 @@ class Dashboard:
             wide = ipywidgets.VBox([self._charts["quality"], self._charts["spend"]])
             narrow = ipywidgets.VBox([self._tools, self._charts["causes"]])
             self._columns.children = (wide, narrow)
+        # Last and at once: a sentence never stands above figures of another choice.
+        self._figures.value = said + _cards(summary, *spent)
+
+    def _undated(self, selection: Selection) -> int:
+        """How many sessions without a date there are of the model and format chosen."""
+        others = selection._replace(days=None).condition(self.corpus.tz) or "true"
+        return int(self.corpus.sql(f"SELECT count(*) FROM sessions WHERE created_at IS NULL AND ({others})").item())
 
     def _show(self, name: str, picture: Picture, width: int) -> None:
         """Put a chart into its place, fitted to the column; the one there is changed, not replaced."""
@@ -171,9 +181,9 @@ def _fitted(picture: Picture, width: int) -> Picture:
     return fitted
 
 
-def _local_day(corpus: Corpus) -> str:
+def _local_day(tz: str) -> str:
     """The SQL of the local day on which a session began."""
-    return f"CAST(timezone({_literal(corpus.tz)}, timezone('UTC', created_at)) AS DATE)"
+    return f"CAST(timezone({_literal(tz)}, timezone('UTC', created_at)) AS DATE)"
 
 
 def _literal(text: str) -> str:
@@ -183,7 +193,7 @@ def _literal(text: str) -> str:
 
 def _days(corpus: Corpus) -> list[date]:
     """Every day from the first on which a session began to the last; none where nothing is dated."""
-    day = _local_day(corpus)
+    day = _local_day(corpus.tz)
     first, last = corpus.sql(f"SELECT min({day}), max({day}) FROM sessions").row(0)
     return [] if first is None else [first + timedelta(days=n) for n in range((last - first).days + 1)]
 
@@ -201,14 +211,13 @@ def _named(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
-def _sentence(sessions: int, undated: int) -> str:
-    """How many sessions are shown, and why some are not."""
-    if not sessions:
-        said = "No session fits: widen the period, or choose another model or format."
+def _sentence(sessions: int, undated: int, narrowed: bool) -> str:
+    """How many sessions are shown, and what becomes of those without a date."""
+    said = f"{counted(sessions, 'session')} chosen" if sessions else "No session fits: choose otherwise above"
+    if undated and narrowed:
+        said += f". {counted(undated, 'session')} without a date left out: they are in when the period is whole."
     else:
-        said = f"{counted(sessions, 'session')} chosen."
-    if undated:
-        said += f" {counted(undated, 'session')} without a date: in only when the period is whole."
+        said += f", {undated:,} of them without a date." if undated else "."
     return f'<p class="sl-said" role="status">{said}</p>'
 
 

@@ -139,19 +139,22 @@ def narrow(con: duckdb.DuckDBPyConnection, parent: str, *, bodies: bool, conditi
     ``condition`` None: all of them. Files stay whole: `sources`, `problems` and `extents` are cut by file.
     """
     con.execute("CREATE SCHEMA raw")
+    # By its full name: a catalog narrowed further reads these views from where no bare `scope` is in sight.
+    scope = f"{con.sql('SELECT current_database()').fetchall()[0][0]}.main.scope"
     for schema in ("raw", "main"):
         for name in RAW_TABLES:
             if bodies or name not in BODY_TABLES:
-                scoped = "" if condition is None else _scope_of(name, parent)
+                scoped = "" if condition is None else _scope_of(name, parent, scope)
                 con.execute(f"CREATE VIEW {schema}.{name} AS SELECT x.* FROM {parent}.{schema}.{name} x {scoped}")
     for name in ("copies", "_tellings"):
         con.execute(f"CREATE VIEW {name} AS SELECT * FROM {parent}.main.{name}")
 
 
-def _scope_of(name: str, parent: str) -> str:
+def _scope_of(name: str, parent: str, scope: str) -> str:
     if "session_id" in SCHEMAS[name].names and name != "problems":
-        return "SEMI JOIN scope ON scope.session_id = x.session_id"
-    told = f"SELECT s.source_id FROM {parent}.raw.sessions s SEMI JOIN scope ON scope.session_id = s.session_id"
+        return f"SEMI JOIN {scope} AS kept ON kept.session_id = x.session_id"
+    kept = f"SEMI JOIN {scope} AS kept ON kept.session_id"
+    told = f"SELECT s.source_id FROM {parent}.raw.sessions s {kept} = s.session_id"
     return f"SEMI JOIN ({told}) AS files ON files.source_id = x.source_id"
 
 

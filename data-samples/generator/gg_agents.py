@@ -27,6 +27,8 @@ SHOWN_BYTES = 16_384
 """What the shell tool shows the model of an output: its end."""
 COST_LIMIT = 1.0
 """The ceiling of the run that has one, US dollars."""
+COMPACTS_AFTER = 8
+"""Turns after which the run that compacts itself does so."""
 MEMORY_TURNS = (2, 10)
 """Turns after which the run with a memory looks something up, and keeps something."""
 ERROR_WINDOW = 5
@@ -67,6 +69,7 @@ class Agent:
         self.turns = self.calls = self.answers = self.errors = self.spawned = 0
         self.stumbles = agent_id == "agent-1" and "error_limit" in self.traits
         self.cost = 0.0
+        self.compacted = False
         size = self.rng.randint(80_000, 120_000) if slug == "lead" else self.rng.randint(45_000, 80_000)
         self.context = Context(self.rng, size, caching=self.model.caching)
         session.recorder.agent(self.row)
@@ -144,7 +147,7 @@ class Agent:
     def _turn(self) -> None:
         rng, first = self.rng, self.turns == 0
         self._boundary()
-        if self.id == "root" and self.turns == 4 and "compaction" in self.traits:
+        if self.id == "root" and self.turns >= COMPACTS_AFTER and "compaction" in self.traits and not self.compacted:
             self._compact()
         if self.id == "root" and self.turns == 5 and "retries" in self.traits:
             self._error("retry_exhausted", "model request failed after 11 attempt(s): HTTP 503", 301_544, attempts=11)
@@ -186,8 +189,8 @@ class Agent:
         elif act.kind == "read" and not act.failed:
             rows = output.count("\n") + 1
             facts = {"byteTruncated": False, "contents": "", "firstLine": 1, "lastLine": rows, "totalLines": rows}
-            told = {"data": {"kind": "fileText", "data": facts}, "data_text": self.s.recorder.text(output)}
-            self._answer(call, output, source="file_view", **told)
+            data = {"kind": "fileText", "data": facts}
+            self._answer(call, output, data=data, data_text=self.s.recorder.text(output), source="file_view")
         else:
             failure = FAILURES.get(act.kind, "io-error") if act.failed else None
             self._answer(call, output, failed=act.failed, failure=failure)
@@ -195,6 +198,7 @@ class Agent:
     def _memory(self) -> None:
         """Something is looked up in what earlier runs kept, or kept for later ones."""
         thing, fact = self.rng.choice(self.topic.things), prose.answer(self.rng, self.topic)
+        data: Json
         if self.turns == MEMORY_TURNS[0]:
             call = {"arguments": {"query": thing}, "id": self._call_id(), "name": "recall"}
             hit = {
@@ -234,6 +238,7 @@ class Agent:
 
     def _compact(self) -> None:
         """The conversation so far is summarised by the model the profile names for it, and replaced."""
+        self.compacted = True
         rec, words = self.s.recorder, prose.summary(self.rng, self.topic)
         indices = [rec.message(body) for body in self.bodies]
         summariser = self.s.models["merger"]

@@ -66,12 +66,12 @@ class Job(NamedTuple):
     @property
     def cut_rate(self) -> float:
         """Share of runs the harness cuts short."""
-        return 0.42 if self.regressed else 0.025
+        return 0.42 if self.regressed else 0.02
 
     @property
     def failed_end_rate(self) -> float:
         """Share of the other runs that end on a failed call."""
-        return 0.68 if self.regressed else 0.04
+        return 0.68 if self.regressed else 0.02
 
 
 def _job(when: str, surface: str, topic: str, model: str, runs: int, traits: str = "") -> Job:

@@ -27,18 +27,19 @@ def write(corpus: Corpus, session_id: str) -> None:
     when = f"{created:%Y-%m-%d %H:%M:%S}" if created else UNKNOWN
     sys.stdout.write(f"{name}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
     marks = _results(corpus, session_id)
-    agent, place = "root", None
+    by_agent: dict[str, list[dict[str, object]]] = {"root": []}
     for row in corpus.view("log.messages", session_id=session_id).iter_rows(named=True):
-        if row["agent_id"] != agent:
-            _last_reply(corpus, session_id, agent)
-            agent = row["agent_id"]
+        by_agent.setdefault(row["agent_id"], []).append(row)
+    for agent, rows in by_agent.items():
+        if agent != "root":
             sys.stdout.write(f"\n── {visible(agent)} ──\n")
-        elif place is not None and row["position"] != place and row["role"] == "user" and row["kind"] == "text":
-            sys.stdout.write("\n")
-        place = row["position"]
-        if line := _line(row, marks):
-            sys.stdout.write(line + "\n")
-    _last_reply(corpus, session_id, agent)
+        place = None
+        for row in rows:
+            begins = place is not None and row["position"] != place and row["role"] == "user" and row["kind"] == "text"
+            place = row["position"]
+            if line := _line(row, marks):
+                sys.stdout.write(("\n" if begins else "") + line + "\n")
+        _last_reply(corpus, session_id, agent)
 
 
 def _line(row: dict[str, object], marks: dict[tuple[object, object], str]) -> str | None:

@@ -27,7 +27,7 @@ def as_json(corpus: Corpus, hidden: dict[str, int]) -> dict[str, object]:
         "tool_staged": summary["tool_staged"] or 0,
         "malformed_tool_args": summary["malformed_tool_args"] or 0,
         "blocked_sends": summary["blocked_sends"] or 0,
-        "ended_on_failed_call": summary["ended_on_failed_call"],
+        "ended_on_failed_call": summary["ended_on_failed_call"] or 0,
         "ended_on_failed_call_rate": summary["ended_on_failed_call_rate"],
         "cut_short": summary["cut_short"],
         "cut_short_rate": summary["cut_short_rate"],

@@ -12,7 +12,12 @@ import typer
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Json, Paths
 
+WINDOW_ITEMS = 50_000
+"""Items of all windows of a session together above which a page leaves the windows out."""
+
 if TYPE_CHECKING:
+    import polars as pl
+
     from sessionlab.corpus import Corpus
     from sessionlab.widgets import AgentTimeline
 
@@ -75,9 +80,18 @@ def both_pages(corpus: Corpus, agents_of: str, taint_of: str, title: str) -> str
 def _agents(corpus: Corpus, session_id: str) -> AgentTimeline:
     from sessionlab import widgets  # noqa: PLC0415 (anywidget loads with it)
 
-    return widgets.AgentTimeline(
-        corpus.view("timeline.spans", session_id=session_id), corpus.view("timeline.details", session_id=session_id)
-    )
+    return widgets.AgentTimeline(corpus.view("timeline.spans", session_id=session_id), _details(corpus, session_id))
+
+
+def _details(corpus: Corpus, session_id: str) -> pl.DataFrame:
+    """What the entries hold; of a very long session without the windows, whose items grow with its square."""
+    listed = corpus.sql(
+        "SELECT coalesce(sum(messages), 0) FROM entries WHERE session_id = ? AND kind IN ('model_call', 'window')",
+        [session_id],
+    ).item()
+    if listed <= WINDOW_ITEMS:
+        return corpus.view("timeline.details", session_id=session_id)
+    return corpus.sql("SELECT * FROM timeline.details WHERE session_id = ? AND part <> 'window'", [session_id])
 
 
 def _title(corpus: Corpus, session_id: str) -> str:

@@ -11,7 +11,7 @@
 -- malformed_tool_args        BIGINT   calls whose arguments were no JSON
 -- blocked_sends              BIGINT   sends stopped by the interlock
 -- compactions                BIGINT   summaries taken
--- ended_on_failed_call       BIGINT   runs that ended on a failed call
+-- ended_on_failed_call       BIGINT   runs that ended on a failed call; null when no run records it
 -- ended_on_failed_call_rate  DOUBLE   their share of the runs that record it; null without such runs
 -- cut_short                  BIGINT   runs the harness cut short
 -- cut_short_rate             DOUBLE   their share of all runs; null without runs
@@ -32,7 +32,8 @@ SELECT
   CAST(sum(malformed_tool_args) AS BIGINT) AS malformed_tool_args,
   CAST(sum(blocked_sends) AS BIGINT) AS blocked_sends,
   CAST(sum(compactions) AS BIGINT) AS compactions,
-  count(*) FILTER (WHERE ended_on_failed_call) AS ended_on_failed_call,
+  CASE WHEN count(ended_on_failed_call) > 0 THEN count(*) FILTER (WHERE ended_on_failed_call) END
+    AS ended_on_failed_call,
   CAST(count(*) FILTER (WHERE ended_on_failed_call) AS DOUBLE)
     / nullif(count(ended_on_failed_call), 0) AS ended_on_failed_call_rate,
   count(*) FILTER (WHERE stop_class = 'cut_short') AS cut_short,

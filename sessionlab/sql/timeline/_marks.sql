@@ -15,7 +15,6 @@
 -- begin_at       TIMESTAMP  when it began: as told; of a reply, the latest time before it
 -- end_at         TIMESTAMP  when it ended: as told; of a reply, when it was recorded
 -- recorded_at    TIMESTAMP  when it was written down
--- first_at       TIMESTAMP  first time recorded in the session
 -- begin_ms       DOUBLE     clock of its agent when it began
 -- end_ms         DOUBLE     clock when it ended
 -- voice          VARCHAR    who speaks
@@ -66,7 +65,7 @@ kinds AS (
       WHEN e.started_at IS NOT NULL THEN TRY_CAST((e.detail->>'$.ended_at') AS TIMESTAMP)
       WHEN e.role = 'assistant' OR e.kind IN ('model_call', 'model_error') THEN o.recorded_at
     END AS end_at,
-    o.recorded_at, o.first_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.purpose, e.charge_id, e.message_ix,
+    o.recorded_at, o.begin_ms, o.end_ms, e.voice, e.role, e.name, e.purpose, e.charge_id, e.message_ix,
     e.output_ix, e.status, e.reason, e.exit_code, e.detail, o.is_taken_over
   FROM timeline._order o
   JOIN raw.entries e ON e.session_id = o.session_id AND e.source_id = o.source_id AND e.seq = o.seq
@@ -85,6 +84,6 @@ SELECT
       END
     ORDER BY place
   ) AS span_id,
-  kind, native_kind, run, turn, begin_at, end_at, recorded_at, first_at, begin_ms, end_ms, voice, role, name,
+  kind, native_kind, run, turn, begin_at, end_at, recorded_at, begin_ms, end_ms, voice, role, name,
   purpose, charge_id, message_ix, output_ix, status, reason, exit_code, detail, is_taken_over
 FROM kinds

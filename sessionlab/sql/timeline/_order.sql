@@ -8,7 +8,6 @@
 -- place          BIGINT     position on the order axis of the session, 0-based, dense
 -- recorded_at    TIMESTAMP  when it was written down
 -- prior_at       TIMESTAMP  latest time its agent had recorded in this file before
--- first_at       TIMESTAMP  first time recorded in the session
 -- begin_ms       DOUBLE     clock of its agent when it began, ms since the session began; null without a reading
 -- end_ms         DOUBLE     the same when it ended; null where it has no recorded duration
 -- is_taken_over  BOOLEAN    it is counted elsewhere: it repeats a record of another session
@@ -35,8 +34,6 @@ WITH told AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS readings
   FROM raw.entries e
-  LEFT JOIN sources f ON f.source_id = e.source_id
-  WHERE f.superseded_by IS NULL
 ),
 clocked AS (
   SELECT
@@ -66,7 +63,6 @@ SELECT
   ) - 1 AS place,
   recorded_at,
   prior_at,
-  min(recorded_at) OVER (PARTITION BY session_id) AS first_at,
   CAST(clock_ms - coalesce(duration_ms, 0) AS DOUBLE) AS begin_ms,
   CASE WHEN duration_ms IS NOT NULL THEN CAST(clock_ms AS DOUBLE) END AS end_ms,
   is_taken_over

@@ -128,6 +128,11 @@ together AS (
   SELECT * FROM run_spans
   UNION ALL
   SELECT * FROM agent_spans
+),
+dated AS (
+  SELECT t.*, coalesce(s.created_at, min(t.begin_at) OVER (PARTITION BY t.session_id)) AS session_at
+  FROM together t
+  LEFT JOIN sessions s ON s.session_id = t.session_id
 )
 SELECT
   t.session_id,
@@ -148,8 +153,8 @@ SELECT
   t.turn,
   t.begin_order,
   t.end_order,
-  coalesce(t.begin_ms, date_diff('microsecond', s.created_at, t.begin_at) / 1000.0) AS begin_ms,
-  coalesce(t.end_ms, date_diff('microsecond', s.created_at, t.end_at) / 1000.0) AS end_ms,
+  coalesce(t.begin_ms, date_diff('microsecond', t.session_at, t.begin_at) / 1000.0) AS begin_ms,
+  coalesce(t.end_ms, date_diff('microsecond', t.session_at, t.end_at) / 1000.0) AS end_ms,
   t.begin_at,
   t.end_at,
   t.context_tokens,
@@ -157,9 +162,8 @@ SELECT
   t.output_tokens,
   t.excerpt,
   t.note
-FROM together t
+FROM dated t
 LEFT JOIN timeline.lanes l ON l.session_id = t.session_id AND l.agent_id = t.agent_id
-LEFT JOIN sessions s ON s.session_id = t.session_id
 ORDER BY
   t.session_id, l.lane, t.begin_order NULLS FIRST,
   CASE t.kind WHEN 'agent' THEN 0 WHEN 'run' THEN 1 WHEN 'tool_call' THEN 3 WHEN 'limit' THEN 4 ELSE 2 END,
