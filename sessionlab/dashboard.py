@@ -161,7 +161,7 @@ class Dashboard:
         if name in self._charts:
             self._charts[name].chart = fitted
         else:
-            self._charts[name] = JupyterChart(fitted, embed_options={"actions": False})
+            self._charts[name] = JupyterChart(fitted, embed_options={"actions": False, "renderer": "svg"})
 
 
 def _fitted(picture: Picture, width: int) -> Picture:

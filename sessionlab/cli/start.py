@@ -40,7 +40,8 @@ def demo(
     now: Now = None,
 ) -> None:
     """The main job on the bundled samples: costs, health, and a page with both timelines."""
-    corpus = options.load([str(bundled.samples() / "corpus")], bodies=True, tz="UTC", now=now)
+    samples = bundled.samples()
+    corpus = options.load([str(samples / "corpus")], bodies=True, rate_file=samples / "rates.toml", tz="UTC", now=now)
     from sessionlab.cli.health import as_json, as_text  # noqa: PLC0415 (kept beside its use)
     from sessionlab.cli.pages import both_pages  # noqa: PLC0415 (anywidget loads with it)
 

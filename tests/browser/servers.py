@@ -128,9 +128,9 @@ class Lab:
         """Save the notebook."""
         page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
 
-    def restart(self, page: Page) -> None:
-        """Give the notebook a new kernel: what the old one knew is gone."""
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    def close(self, page: Page) -> None:
+        """End the notebook's kernel, and what it knew with it."""
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ def shown(page: Page, dashboard_url: str) -> Page:
     page.goto(dashboard_url)
     page.locator(".sl-card").first.wait_for(timeout=TIMEOUT_MS)
     for chart in range(3):
-        page.locator(".vega-embed canvas, .vega-embed svg").nth(chart).wait_for(timeout=TIMEOUT_MS)
+        page.locator(".vega-embed svg").nth(chart).wait_for(timeout=TIMEOUT_MS)
     return page
 
 
@@ -150,7 +150,13 @@ def test_charts_follow(shown: Page, corpus: sl.Corpus) -> None:
         for row in shown.locator(".sl-tools tbody tr").all()
     ]
     told = narrow.view("health.by_tool").head(len(rows))
-    assert rows == [(tool, f"{calls:,}", f"{errors:,}") for tool, calls, errors in told.select("tool", "calls", "errors").rows()]
+    counts = told.select("tool", "calls", "errors").rows()
+    assert rows == [(tool, f"{calls:,}", f"{errors:,}") for tool, calls, errors in counts]
+    [summary] = narrow.view("health.summary").to_dicts()
+    completed = narrow.view("health.stop_causes", stop_class="completed")["runs"].sum()
+    titles = " ".join(" ".join(text.split()) for text in shown.locator(".vega-embed svg .role-title").all_inner_texts())
+    assert f"Run quality per day: {summary['tool_error_rate']:.1%} of tool calls failed" in titles
+    assert f"How runs ended: {completed} of {summary['runs']} runs completed" in titles
     choose(shown, "Model", "claude-opus-4-5")
     shown.get_by_text("No session fits: choose otherwise above.").wait_for(timeout=TIMEOUT_MS)
     assert shown.locator(".sl-card").count() == 0
