@@ -272,10 +272,10 @@ def load(
     unclaimed: list[str] = []
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
 
-    with reporter(progress) as report:
+    with reporter(progress) as report, views.inserter(con) as insert:
         parts = read_all(find(given), bodies=bodies, strict=strict, workers=workers, executor=executor, progress=report)
         for part in parts:
-            views.insert(con, part.batches)
+            insert(part.tables)
             unclaimed.extend(part.unclaimed)
     views.fold(con, bodies=bodies)
     return Corpus(

@@ -213,7 +213,11 @@ def _named(names: Iterable[str]) -> list[tuple[str, str]]:
 
 def _sentence(sessions: int, undated: int, narrowed: bool) -> str:
     """How many sessions are shown, and what becomes of those without a date."""
-    said = f"{counted(sessions, 'session')} chosen" if sessions else "No session fits: choose otherwise above"
+    if not sessions:
+        return (
+            '<p class="sl-none" role="status">No session fits. Widen the period, or choose another model or format.</p>'
+        )
+    said = f"{counted(sessions, 'session')} chosen"
     if undated and narrowed:
         said += f". {counted(undated, 'session')} without a date left out: they are in when the period is whole."
     else:
@@ -244,7 +248,12 @@ def _cards(summary: dict[str, Any], then: _Spent, now: _Spent) -> str:
     runs, priced = summary["runs"], summary["runs_priced"]
     failed_ends = counted(summary["ended_on_failed_call"], "run")
     cards = [
-        _card("runs", "Runs", f"{runs:,}", f"{summary['unrecorded']:,} without a recorded end"),
+        _card(
+            "runs",
+            "Runs",
+            f"{runs:,}",
+            f"{summary['unrecorded']:,} of unknown end" if summary["unrecorded"] else "every end recorded",
+        ),
         _card(
             "tool_error_rate",
             "Tool errors",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from itertools import islice
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import ModuleType
 from typing import NamedTuple
 
@@ -22,30 +26,56 @@ from sessionlab.paths import Found
 from sessionlab.tables import Problem, Row, Source
 
 BATCH_BYTES = 24 << 20
-"""Input after which the rows read so far become batches: larger ones cost more than they save."""
+"""Input after which the rows read so far are handed over: larger parts cost more memory than they save time."""
+_WITHOUT_BODIES = 4
+"""So many times as much input makes a part of the same size when bodies are left out."""
 PARALLEL_BYTES = 48 << 20
 """Below this much input a second process costs more than it saves."""
-_CHUNK_ROWS = 8192
+_CHUNK_ROWS = 2048
 
 
 class Read(NamedTuple):
-    """What came of a part of the files: batches by table, the files no format claims, the bytes that were read."""
+    """What came of a part of the files: rows by table, the files no format claims, the bytes that were read."""
 
-    batches: dict[str, pa.RecordBatch]
+    tables: dict[str, pa.Table]
     unclaimed: list[str]
     bytes: int
 
 
 def read_files(files: Sequence[Found], *, bodies: bool = True, strict: bool = False) -> Iterator[Read]:
-    """Read ``files`` one after the other; memory holds about BATCH_BYTES of input at a time.
+    """Read ``files`` one after the other; memory holds the rows of about BATCH_BYTES of input with bodies at a time.
 
     Raises:
         BadInput, Refused: with ``strict``, at the first problem worse than a note.
     """
+    reads = _read_files(files, bodies=bodies, strict=strict)
+    while True:
+        with _no_collection():
+            read = next(reads, None)
+        if read is None:
+            return
+        yield read
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the cycle collector from walking the rows of a part again and again: they hold no cycles."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _read_files(files: Sequence[Found], *, bodies: bool, strict: bool) -> Iterator[Read]:
     all_formats()  # a format that cannot be imported is an error of the installation, not of the first file
     batcher = Batcher()
     unclaimed: list[str] = []
     pending = 0
+    enough = BATCH_BYTES if bodies else BATCH_BYTES * _WITHOUT_BODIES
     for found in files:
         source_id = digest63(found.uri)
         read_before = 0
@@ -70,7 +100,7 @@ def read_files(files: Sequence[Found], *, bodies: bool = True, strict: bool = Fa
                     batcher.add(source_id, chunk)
                     pending += recording.decoded_bytes - read_before
                     read_before = recording.decoded_bytes
-                    if pending >= BATCH_BYTES:
+                    if pending >= enough:
                         yield Read(batcher.take(), unclaimed, pending)
                         unclaimed, pending = [], 0
         except OSError as error:
@@ -115,45 +145,110 @@ def read_all(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Read]:
-    """Read ``files``, in worker processes when it pays, and hand over what each part gave, in no fixed order.
+    """Read ``files``, with the help of worker processes when it pays; hand over what each part gave, in no fixed order.
 
     Args:
         files: as `paths.find` gives them.
         bodies: whether `pools` and `blocks` are wanted.
         strict: raise at the first problem worse than a note.
-        workers: processes to use; default: one per core, none for small loads.
+        workers: processes to use, this one included; default: one per core, this one alone for small loads.
         executor: any ``concurrent.futures.Executor`` to use instead, e.g. a Dask cluster's.
         progress: called with (bytes done, bytes in all).
     """
     total = sum(f.size_bytes or 0 for f in files)
     count = max(workers if workers is not None else os.cpu_count() or 1, 1)
+    alone = count == 1 or (total < PARALLEL_BYTES and workers is None)
     local = [f for f in files if f.stream is not None]
     parts = _parts([f for f in files if f.stream is None], total, count)
+    reads: Iterator[Read]
+    if executor is not None:
+        reads = chain(
+            read_files(local, bodies=bodies, strict=strict), _sent(executor, parts, bodies=bodies, strict=strict)
+        )
+    elif alone or len(parts) <= 1:
+        reads = read_files(files, bodies=bodies, strict=strict)
+    else:
+        reads = chain(
+            read_files(local, bodies=bodies, strict=strict), _shared(count - 1, parts, bodies=bodies, strict=strict)
+        )
     done = 0
-    alone = count == 1 or len(parts) <= 1 or (total < PARALLEL_BYTES and workers is None)
-    if executor is None and alone:
-        for part in read_files(files, bodies=bodies, strict=strict):
-            done += part.bytes
-            if progress:
-                progress(min(done, total), total)
-            yield part
-        return
-    yield from read_files(local, bodies=bodies, strict=strict)
-    with _pool(executor, count) as pool, _main_hidden():
-        waiting: set[Future[list[Read]]] = {pool.submit(_read_part, part, bodies, strict) for part in parts}
-        while waiting:
-            finished, waiting = wait(waiting, return_when="FIRST_COMPLETED")
+    for read in reads:
+        done += read.bytes
+        if progress:
+            progress(min(done, total), total)
+        yield read
+
+
+def _sent(executor: Executor, parts: list[list[Found]], *, bodies: bool, strict: bool) -> Iterator[Read]:
+    """The parts as somebody's executor reads them, which may be on other machines."""
+    waiting = {executor.submit(_read_part, part, bodies, strict) for part in parts}
+    while waiting:
+        finished, waiting = wait(waiting, return_when="FIRST_COMPLETED")
+        for future in finished:
+            yield from future.result()
+
+
+def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, strict: bool) -> Iterator[Read]:
+    """The parts as ``helpers`` processes and this one read them.
+
+    This process takes a part whenever no other has one ready, so that it does not wait for them to start. What they
+    read comes back in files, which are mapped into memory, not copied through pipes.
+    """
+    queue = deque(parts)
+    waiting: set[Future[list[_Stored]]] = set()
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    with (
+        TemporaryDirectory(prefix="sessionlab-", ignore_cleanup_errors=True) as folder,
+        ProcessPoolExecutor(helpers, mp_context=multiprocessing.get_context(method)) as pool,
+        _main_hidden(),
+    ):
+        while queue or waiting:
+            while queue and len(waiting) <= helpers:
+                waiting.add(pool.submit(_store_part, queue.popleft(), bodies=bodies, strict=strict, folder=folder))
+            finished = {future for future in waiting if future.done()}
+            if queue and not finished:
+                yield from read_files(queue.popleft(), bodies=bodies, strict=strict)
+                continue
+            if not finished:
+                finished, _ = wait(waiting, return_when="FIRST_COMPLETED")
+            waiting -= finished
             for future in finished:
-                for part_read in future.result():
-                    done += part_read.bytes
-                    if progress:
-                        progress(min(done, total), total)
-                    yield part_read
+                yield from map(_fetched, future.result())
+
+
+class _Stored(NamedTuple):
+    """A `Read` whose tables lie in a file, one Arrow stream behind the other."""
+
+    path: str
+    names: list[str]
+    unclaimed: list[str]
+    bytes: int
+
+
+def _store_part(files: list[Found], *, bodies: bool, strict: bool, folder: str) -> list[_Stored]:
+    stored = []
+    for read in read_files(files, bodies=bodies, strict=strict):
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            for table in read.tables.values():
+                with pa.ipc.new_stream(file, table.schema) as stream:
+                    stream.write_table(table)
+        stored.append(_Stored(file.name, list(read.tables), read.unclaimed, read.bytes))
+    return stored
+
+
+def _fetched(stored: _Stored) -> Read:
+    if not stored.names:
+        return Read({}, stored.unclaimed, stored.bytes)
+    mapped = pa.memory_map(stored.path)
+    tables = {name: pa.ipc.open_stream(mapped).read_all() for name in stored.names}
+    with suppress(OSError):  # where a mapped file cannot be removed, the folder is, at the end
+        Path(stored.path).unlink()
+    return Read(tables, stored.unclaimed, stored.bytes)
 
 
 def _parts(files: list[Found], total: int, workers: int) -> list[list[Found]]:
     """Files in groups of about equal size, several per worker, the largest first."""
-    target = max(total // (workers * 4), BATCH_BYTES)
+    target = max(total // (workers * 8), BATCH_BYTES)
     parts: list[list[Found]] = []
     held: list[Found] = []
     size = 0
@@ -166,16 +261,6 @@ def _parts(files: list[Found], total: int, workers: int) -> list[list[Found]]:
     if held:
         parts.append(held)
     return parts
-
-
-@contextmanager
-def _pool(executor: Executor | None, workers: int) -> Iterator[Executor]:
-    if executor is not None:
-        yield executor
-        return
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method)) as pool:
-        yield pool
 
 
 @contextmanager

@@ -74,9 +74,7 @@ class Link(Row, frozen=True, kw_only=True):
     session_id: Col[str, "VARCHAR", "Session that makes the claim."]
     seq: Col[Big, "Entry that makes it; null when the opening does."] = None
     line: Col[Big, "Line that makes it, 1-based; null where a file is not lines."] = None
-    relation: Col[
-        str, "VARCHAR", "`forked_from`, `imported_from`, `continued_from`, `spawned_from`, `exported_to`, `seat_of`."
-    ]
+    relation: Col[str, "VARCHAR", "One of forked_from, imported_from, continued_from, spawned_from, exported_to, seat_of."]
     other_session_id: Col[Text, "Session it points at; need not be loaded."] = None
     at_run: Col[Big, "Run (1-based) after which they part."] = None
     digest: Col[Text, "Digest of the file taken in or given out."] = None
@@ -253,9 +251,7 @@ class Usage(Row, frozen=True, kw_only=True):
     charge_id: Col[Text, "The one charge, in whatever file; figures with one id fold. Null never folds."] = None
     request_id: Col[Text, "The provider's request id."] = None
     grain: Col[str, "VARCHAR", "`call`, `run`, `agent` or `session`: what the figure covers."]
-    standing: Col[
-        str, "VARCHAR", "`ledger` counts; `stand_in` counts where its charge has no ledger row; `check` never counts."
-    ]
+    standing: Col[str, "VARCHAR", "`ledger` counts; `stand_in` where its charge has no ledger row; `check` never."]
     recorded_in: Col[Text, "Record it stands in: `summary`, `outcome`, `response` …"] = None
     recorded_at: Col[Time, "When the call was recorded."] = None
     provider: Col[Text, "Provider the call was sent to."] = None
@@ -264,9 +260,7 @@ class Usage(Row, frozen=True, kw_only=True):
     purpose: Col[Text, "`agent`, `compaction` …"] = None
     tier: Col[Text, "Service tier or speed billed: `standard`, `batch`, `fast` …"] = None
     turns: Col[Big, "Model calls the figure covers."] = None
-    uncached_input_tokens: Col[Big, "Input tokens neither read from nor written to a cache (gg: writes included)."] = (
-        None
-    )
+    uncached_input_tokens: Col[Big, "Input neither read from nor written to a cache (gg: writes included)."] = None
     cache_read_tokens: Col[Big, "Input tokens read from a cache."] = None
     cache_write_tokens: Col[Big, "Input tokens written to a cache for 5 minutes, or without a lifetime told."] = None
     cache_write_1h_tokens: Col[Big, "Input tokens written to a cache for an hour."] = None
@@ -383,9 +377,7 @@ class Price(Row, frozen=True, kw_only=True):
     until_at: Col[Time, "In force until, exclusive; null: still."] = None
     from_time: Col[Big, "Time of day (UTC, seconds since midnight) it begins, inclusive; null: all day."] = None
     until_time: Col[Big, "Time of day it ends, exclusive."] = None
-    band_from_tokens: Col[
-        int, "BIGINT", "Smallest context_tokens of the band; the whole request is priced by one band."
-    ] = 0
+    band_from_tokens: Col[int, "BIGINT", "Smallest context_tokens of the band that prices the whole request."] = 0
     band_until_tokens: Col[Big, "First context_tokens of the next band; null: no end."] = None
     origin: Col[str, "VARCHAR", "`file` or `genai-prices`."]
     origin_version: Col[Text, "Version of the origin: package version or file name."] = None

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -112,12 +114,32 @@ def connect() -> duckdb.DuckDBPyConnection:
     return con
 
 
-def insert(con: duckdb.DuckDBPyConnection, batches: dict[str, pa.RecordBatch]) -> None:
-    """Append record batches to the raw tables."""
-    for name, batch in batches.items():
-        con.register("_batch", pa.Table.from_batches([batch]))
-        con.execute(f"INSERT INTO raw.{name} SELECT * FROM _batch")
-        con.unregister("_batch")
+def insert(con: duckdb.DuckDBPyConnection, tables: dict[str, pa.Table]) -> None:
+    """Append rows to the raw tables."""
+    for name, part in tables.items():
+        con.register("_part", part)
+        con.execute(f"INSERT INTO raw.{name} SELECT * FROM _part")
+        con.unregister("_part")
+
+
+@contextmanager
+def inserter(con: duckdb.DuckDBPyConnection) -> Iterator[Callable[[dict[str, pa.Table]], None]]:
+    """A function like `insert` that returns at once: DuckDB works while the next part is read.
+
+    One part is under way at a time, so that no more than two are held. Nothing else may use ``con`` inside.
+    """
+    under_way: Future[None] | None = None
+    with ThreadPoolExecutor(1, thread_name_prefix="sessionlab-insert") as thread:
+
+        def start(tables: dict[str, pa.Table]) -> None:
+            nonlocal under_way
+            if under_way is not None:
+                under_way.result()
+            under_way = thread.submit(insert, con, tables)
+
+        yield start
+        if under_way is not None:
+            under_way.result()
 
 
 def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -45,18 +46,46 @@ def test_any_order_and_split_of_the_files_gives_the_same_tables(
     random.Random(3).shuffle(found)
     for start in range(0, len(found), 5):
         for part in ingest.read_files(found[start : start + 5]):
-            views.insert(con, part.batches)
+            views.insert(con, part.tables)
     views.fold(con, bodies=True)
     for name in PLAIN:
         assert sorted(con.sql(f"FROM {name}").fetchall(), key=repr) == wanted[name], name
 
 
-def test_worker_processes_and_executors_give_the_same(cases: list[Path]) -> None:
-    """Two worker processes, or somebody's executor, read what one process reads."""
+def test_worker_processes_and_executors_give_the_same(cases: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three processes that share small parts, or somebody's executor, read what one process reads."""
     wanted = _plain(sl.load(*cases))
-    assert _plain(sl.load(*cases, workers=2)) == wanted
+    monkeypatch.setattr(ingest, "BATCH_BYTES", 5000)
+    assert _plain(sl.load(*cases, workers=3)) == wanted
     with ThreadPoolExecutor(2) as pool:
         assert _plain(sl.load(*cases, executor=pool)) == wanted
+
+
+def test_what_a_worker_stores_comes_back_whole(cases: list[Path], tmp_path: Path) -> None:
+    """The file by which a worker hands over its rows holds every table, and is removed when it is fetched."""
+    found = find(cases)
+    stored = ingest._store_part(found, bodies=True, strict=False, folder=str(tmp_path))
+    fetched = [ingest._fetched(part) for part in stored]
+    assert not list(tmp_path.iterdir())
+    for got, wanted in zip(fetched, ingest.read_files(found), strict=True):
+        assert got.tables.keys() == wanted.tables.keys()
+        assert all(got.tables[name].equals(table) for name, table in wanted.tables.items())
+        assert (got.unclaimed, got.bytes) == (wanted.unclaimed, wanted.bytes)
+
+
+def test_the_collector_rests_only_while_rows_are_made(cases: list[Path]) -> None:
+    """Between parts, after an error too, garbage is collected as before; a caller who switched it off keeps that."""
+    for _ in ingest.read_files(find(cases)):
+        assert gc.isenabled()
+    with pytest.raises(sl.SessionlabError):
+        list(ingest.read_files(find(cases), strict=True))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        list(ingest.read_files(find(cases)))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_an_unguarded_script_may_load_in_parallel(tmp_path: Path, cases: list[Path]) -> None:
@@ -114,7 +143,7 @@ def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
     found = find([SAMPLES / "mecha/golden"])
     gone = found[0]._replace(uri=str(tmp_path / "gone.jsonl"))
     [read] = ingest.read_files([gone])
-    assert read.batches["problems"].to_pylist()[0]["kind"] == "unreadable_file"
+    assert read.tables["problems"].to_pylist()[0]["kind"] == "unreadable_file"
     with pytest.raises(sl.BadInput, match="unreadable_file"):
         list(ingest.read_files([gone], strict=True))
 

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sessionlab.formats import FORMATS, get_format
 from sessionlab.formats import recording as room
 from sessionlab.formats.recording import Recording, digest63
+from sessionlab.tables import Problem
+from tests.conftest import SAMPLES
 
 
 def _read(data: bytes) -> tuple[list[bytes], Recording]:
@@ -96,6 +99,19 @@ def test_a_cut_gzip_keeps_its_whole_lines_and_says_so(keep: float) -> None:
     row = recording.source()
     assert row.state == "short"
     assert row.reason == "the compressed stream ends before its end mark"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_notes_a_cut_stream(name: str) -> None:
+    """Whatever the format, and whether it takes the rest or refuses it, one note says why the stream ended."""
+    sample = min((SAMPLES / name).rglob("*.*"), key=lambda path: (path.suffix in {".md", ".csv"}, path.as_posix()))
+    packed = gzip.compress(sample.read_bytes(), mtime=0)
+    recording = Recording(io.BytesIO(packed[:-8]), uri="mem:x", format=name)
+    rows = list(get_format(name).read(recording))
+    [note] = [row for row in rows if isinstance(row, Problem) and row.kind == "cut_stream"]
+    assert (note.severity, note.detail) == ("note", "the compressed stream ends before its end mark")
+    whole = get_format(name).read(Recording(io.BytesIO(gzip.compress(sample.read_bytes())), uri="mem:x", format=name))
+    assert "cut_stream" not in {row.kind for row in whole if isinstance(row, Problem)}
 
 
 def test_damaged_gzip_and_trailing_bytes_are_told() -> None:

@@ -8,10 +8,10 @@ A format is a module (or package) with four names::
     def read(recording: Recording, /) -> Iterator[Row]: ...   # rows of any common table, in one pass
 
 ``read`` yields rows of :mod:`sessionlab.tables` in one stream: `Entry`, `Pool`, `Block`, … as they are met, `Problem`
-rows among them, then `Session`, the `Extent` rows of ``recording.extents()`` and one `Source` row
-(``recording.source(...)``) at the end. It never raises for bad input. It stays local to the file: every row depends
-only on what stands before it, except `Source`, `Session` and a `ToolCall`, which may wait for its result. Formats of
-other people enter by the entry point group ``sessionlab.formats``: its value is a module with the same four names.
+rows among them, then `Session`, and the rows of ``recording.end(...)`` at the end: `Extent` rows and one `Source` row.
+It never raises for bad input. It stays local to the file: every row depends only on what stands before it, except
+`Source`, `Session` and a `ToolCall`, which may wait for its result. Formats of other people enter by the entry point
+group ``sessionlab.formats``: its value is a module with the same four names.
 """
 
 from __future__ import annotations

@@ -9,14 +9,15 @@ from typing import IO, Literal
 from isal import isal_zlib
 
 from sessionlab.columns import BIGINT_MAX
-from sessionlab.tables import Extent, Problem, Source
+from sessionlab.tables import Extent, Problem, Row, Source
 
 HEAD_BYTES = 65_536
 """How much of a file ``sniff`` sees."""
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 Fate = Literal["read", "blank", "problem", "after_end"]
+State = Literal["whole", "short", "refused"]
 Severity = Literal["note", "loss", "refusal"]
 
 
@@ -90,6 +91,20 @@ class Recording:
         """Say what became of a file that is not lines: all of it has one fate."""
         self._extents = [Extent(byte_offset=0, byte_length=self.decoded_bytes, fate=fate)] if self.decoded_bytes else []
 
+    def end(
+        self,
+        *,
+        state: State = "whole",
+        reason: str | None = None,
+        lines: int | None = None,
+        format_version: str | None = None,
+    ) -> Iterator[Row]:
+        """The rows that end every recording: a note where the compressed stream was cut, extents, the `Source`."""
+        if self.cut is not None:
+            yield Problem(kind="cut_stream", severity="note", detail=self.cut)
+        yield from self.extents()
+        yield self.source(state=state, reason=reason, lines=lines, format_version=format_version)
+
     def extents(self) -> list[Extent]:
         """What became of every byte, as rows; call it after reading."""
         return self._lines.extents() if self._lines is not None and not self._extents else self._extents
@@ -97,7 +112,7 @@ class Recording:
     def source(
         self,
         *,
-        state: Literal["whole", "short", "refused"] = "whole",
+        state: State = "whole",
         reason: str | None = None,
         lines: int | None = None,
         format_version: str | None = None,
@@ -181,13 +196,15 @@ class Lines:
         self.length = 0
         self.terminated = True
         self.fate: Fate = "read"
-        self._runs: list[list[int | str]] = []  # from_line, to_line, offset, length, fate
-        self._open: tuple[int, int, Fate] | None = None  # from_line, offset, fate of the run being extended
+        self._runs: list[tuple[int, int, int, int, Fate]] = []  # from_line, to_line, offset, length, fate
+        self._run_line, self._run_offset = 1, 0  # where the run being extended begins
+        self._run_fate: Fate = "read"
         self._rest: tuple[int, int, Fate] | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield each line; a last line without LF is yielded too."""
         tail: list[bytes] = []
+        fate: Fate = "read"
         for block in self._recording.blocks():
             if self._rest is not None:
                 continue
@@ -199,13 +216,18 @@ class Lines:
                 parts[0] = b"".join(tail)
             last = parts.pop()
             tail = [last] if last else []
+            number, offset = self.number, self.offset
             for part in parts:
-                self.number += 1
-                self.length = len(part) + 1
+                self.number = number = number + 1
+                self.length = length = len(part) + 1
                 yield part
-                self._settle()
-                if self._rest is not None:
-                    tail = []
+                if self.fate != fate:
+                    fate = self._settle()
+                if fate != "read":
+                    self.fate = "read"
+                self.offset = offset = offset + length
+                if self._rest is not None:  # set by whoever took the line
+                    tail = []  # type: ignore[unreachable]
                     break
         if tail:
             line = b"".join(tail)
@@ -213,8 +235,11 @@ class Lines:
             self.length = len(line)
             self.terminated = False
             yield line
-            self._settle()
-        self._close()
+            if self.fate != fate:
+                self._settle()
+            self.offset += self.length
+        if self.offset > self._run_offset:
+            self._close(self.number)
 
     def problem(
         self,
@@ -245,10 +270,7 @@ class Lines:
 
     def extents(self) -> list[Extent]:
         """The runs of lines of one fate, in order, covering every byte; call it after iterating."""
-        rows = [
-            Extent(from_line=a, to_line=b, byte_offset=o, byte_length=n, fate=f)  # type: ignore[arg-type]
-            for a, b, o, n, f in self._runs
-        ]
+        rows = [Extent(from_line=a, to_line=b, byte_offset=o, byte_length=n, fate=f) for a, b, o, n, f in self._runs]
         if self._rest is not None:
             line, offset, fate = self._rest
             size = self._recording.decoded_bytes - offset
@@ -256,20 +278,13 @@ class Lines:
                 rows.append(Extent(from_line=line, to_line=None, byte_offset=offset, byte_length=size, fate=fate))
         return rows
 
-    def _settle(self) -> None:
-        if self._open is None:
-            self._open = (self.number, self.offset, self.fate)
-        elif self._open[2] != self.fate:
-            line, offset, fate = self._open
-            self._runs.append([line, self.number - 1, offset, self.offset - offset, fate])
-            self._open = (self.number, self.offset, self.fate)
-        self.fate = "read"
-        self.offset += self.length
-        if self._rest is not None:
-            self._close()
+    def _settle(self) -> Fate:
+        """The current line has another fate than those before it: a run ends and another begins; the new fate."""
+        if self.offset > self._run_offset:
+            self._close(self.number - 1)
+        self._run_line, self._run_offset, self._run_fate = self.number, self.offset, self.fate
+        return self.fate
 
-    def _close(self) -> None:
-        if self._open is not None:
-            line, offset, fate = self._open
-            self._runs.append([line, self.number, offset, self.offset - offset, fate])
-            self._open = None
+    def _close(self, last: int) -> None:
+        length = self.offset - self._run_offset
+        self._runs.append((self._run_line, last, self._run_offset, length, self._run_fate))

@@ -1,9 +1,20 @@
 // Part of the agent timeline: what is said about one entry, in a line, in the hover box and in the panel.
 
+const PART_TITLES = {
+  message: "Message",
+  window: "Window",
+  response: "Response",
+  arguments: "Arguments",
+  output: "Output",
+  stderr: "Standard error",
+  error: "Error",
+  summary: "Summary",
+};
+
 const INSTANTS = new Set(["message", "rewrite", "limit"]);
 
 /** The words for entries, by their place in `spans`. */
-function entryWords({ data, spans, marks, axes, texts, frame, state }) {
+function entryWords({ data, spans, marks, texts, frame, state }) {
   /** Moments have no status unless one is recorded; work that tells none has an unknown one. */
   function statusOf(i) {
     return spans.status[i] ?? (INSTANTS.has(spans.kind[i]) ? null : "status unknown");
@@ -57,11 +68,26 @@ function entryWords({ data, spans, marks, axes, texts, frame, state }) {
     ].filter(Boolean);
   }
 
+  /** A time of day in UTC, or two; the day of the second where it is another one. */
   function instant(place, other) {
     if (place === null) return null;
-    const begin = new Date(data.clock_zero_ms + place).toISOString().replace("T", " ").slice(0, 23);
-    const end = other === null ? "" : ` – ${new Date(data.clock_zero_ms + other).toISOString().slice(11, 23)}`;
-    return `${begin}${end} UTC`;
+    const [begin, end] = [place, other ?? place].map((ms) =>
+      new Date(data.clock_zero_ms + ms).toISOString().replace("T", " ").slice(0, 23),
+    );
+    if (other === null) return `${begin} UTC`;
+    return `${begin} – ${begin.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end} UTC`;
+  }
+
+  /** What a fold leaves out: how long, from when to when. */
+  function foldNodes(k) {
+    const { key, folds, idle } = state.axis;
+    const [from, to] = folds[k];
+    const since = [from, to].map((ms) => tickText("elapsed", ms, 1)).join(" – ");
+    return [
+      h("div", { class: "sl-tip-head" }, h("b", {}, idle[k])),
+      h("div", { class: "sl-tip-facts" }, key === "clock" ? instant(from, to) : since),
+      h("div", { class: "sl-tip-note" }, "nothing was at work: folded here"),
+    ];
   }
 
   function panelContent(i) {
@@ -94,7 +120,7 @@ function entryWords({ data, spans, marks, axes, texts, frame, state }) {
             ? [spans.run[i] ?? "–", spans.turn[i] ?? "–"].join(", ")
             : null,
         ],
-        ["time", instant(spans.begin_at[i], spans.end_at[i]) ?? (axes.has("elapsed") ? null : "not told")],
+        ["time", instant(spans.begin_at[i], spans.end_at[i]) ?? (spans.begin_ms[i] === null ? "not told" : null)],
         ["since the start", spans.begin_ms[i] === null ? null : tickText("elapsed", spans.begin_ms[i], 1)],
         ["took", spans.length[i]],
         ["window", spans.use[i]],
@@ -122,5 +148,23 @@ function entryWords({ data, spans, marks, axes, texts, frame, state }) {
     };
   }
 
-  return { sentence, tipNodes, panelContent };
+  return { sentence, tipNodes, foldNodes, panelContent };
+}
+
+/** The texts of the details, by entry and part, in the order the panel tells them. */
+function textsBySpan(packed) {
+  const bySpan = new Map();
+  if (!packed) return bySpan;
+  const [span, part, label, size, remark, text] = ["span", "part", "label", "size", "remark", "text"].map((name) =>
+    column(packed, name),
+  );
+  for (let i = 0; i < packed.count; i += 1) {
+    if (!bySpan.has(span[i])) bySpan.set(span[i], {});
+    (bySpan.get(span[i])[part[i]] ??= []).push({ label: label[i], size: size[i], remark: remark[i], text: text[i] });
+  }
+  const rank = Object.keys(PART_TITLES);
+  for (const [i, parts] of bySpan) {
+    bySpan.set(i, Object.fromEntries(Object.entries(parts).sort(([a], [b]) => rank.indexOf(a) - rank.indexOf(b))));
+  }
+  return bySpan;
 }

@@ -1,6 +1,5 @@
 // Part of the agent timeline: where every entry stands, how the lanes are drawn, and what lies under the pointer.
 
-const LABEL = 232;
 const PLACES = { clock: ["begin_at", "end_at"], elapsed: ["begin_ms", "end_ms"], order: ["begin_order", "end_order"] };
 const SPAN_COLUMNS = [
   "span_id",
@@ -36,21 +35,15 @@ const MOST_TOOL_LINES = 4;
 const LANE_HEIGHT = 48;
 const MOST_HEIGHT = 520;
 const MOST_BRANCHES = 12;
+const LEAST_WIDTH = 3;
 const LOUD_WIDTH = 10;
 const LOUD = new Set(["cross", "stop", "pinch", "fold", "dot"]);
-const PART_TITLES = {
-  message: "Message",
-  window: "Window",
-  response: "Response",
-  arguments: "Arguments",
-  output: "Output",
-  stderr: "Standard error",
-  error: "Error",
-  summary: "Summary",
-};
 
-/** Where every entry stands on one axis, lane by lane; tools at work at the same time get lines of their own. */
-function arrange(spans, lanes, marks, axis) {
+/**
+ * Where every entry stands on one axis, lane by lane; one without a place there is in none. Tools at work at the same
+ * time get lines of their own. `heights`: what the label of each lane needs.
+ */
+function arrange(spans, lanes, marks, axis, heights) {
   const [from, to] = PLACES[axis];
   const count = spans.kind.length;
   const begin = Float64Array.from(spans[from], (value) => value ?? NaN);
@@ -62,7 +55,7 @@ function arrange(spans, lanes, marks, axis) {
     if (spans.kind[i] !== "agent" && !Number.isNaN(begin[i])) byLane[spans.lane[i]].push(i);
   }
   let top = 0;
-  const boxes = byLane.map((members) => {
+  const boxes = byLane.map((members, lane) => {
     members.sort((a, b) => begin[a] - begin[b] || a - b);
     const free = [];
     for (const i of members) {
@@ -70,9 +63,11 @@ function arrange(spans, lanes, marks, axis) {
       let place = free.findIndex((until) => until <= begin[i]);
       if (place < 0) place = Math.min(free.length, MOST_TOOL_LINES - 1);
       line[i] = place;
-      free[place] = Math.max(free[place] ?? -Infinity, Number.isNaN(end[i]) ? begin[i] : end[i]);
+      // a moment takes its line for a moment: another at the same time would hide it
+      free[place] = Math.max(free[place] ?? -Infinity, end[i] > begin[i] ? end[i] : begin[i] + 1e-3);
     }
-    const height = LANE_HEIGHT + Math.max(0, free.length - 1) * (TOOL_HEIGHT + TOOL_GAP);
+    const lines = LANE_HEIGHT + Math.max(0, free.length - 1) * (TOOL_HEIGHT + TOOL_GAP);
+    const height = Math.max(lines, heights[lane] ?? 0);
     const box = { top, height, members };
     top += height;
     return box;
@@ -88,7 +83,7 @@ function trackOf(mark, line) {
 }
 
 /** The drawing of all lanes. `state` is what the widget changes: hidden, only, cursor, selected, hasFocus, plan. */
-function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, state }) {
+function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, axisTitle, state }) {
   let colors = null;
   let plan = null;
   const glyphs = new Map(data.flags.map((flag) => [flag.key, flag.glyph]));
@@ -96,47 +91,27 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
   function draw() {
     plan = state.plan;
     colors = theme(scroll);
-    const width = scroll.clientWidth - LABEL;
+    const width = scroll.clientWidth - axisTitle.offsetWidth;
     const height = scroll.clientHeight;
     if (width <= 0) return;
-    viewport.width = width;
-    viewport.inset = 9;
+    viewport.resize(width, 9);
     const marksAt = ticks(viewport, plan.axis, data.clock_zero_ms);
-    drawAxis(surface(axisCanvas, width, 24), width, marksAt);
+    drawAxis(axisCanvas, viewport, state.axis, marksAt, width, state.axisHeight, colors);
     const context = surface(canvas, width, height);
     context.fillStyle = colors.faint;
     for (const { value } of marksAt) context.fillRect(Math.round(viewport.x(value)), 0, 1, height);
     drawBranches(context, height);
-    for (let place = 0; place < data.lanes.length; place += 1) {
-      const { top, height: tall } = plan.boxes[place];
-      if (top + tall >= scroll.scrollTop && top <= scroll.scrollTop + height)
-        drawLane(context, place, top - scroll.scrollTop, width);
+    const inSight = plan.boxes.flatMap((box, place) => (isInSight(box, height) ? [place] : []));
+    for (const place of inSight) drawBand(context, place, plan.boxes[place].top - scroll.scrollTop, width);
+    for (const x of tears(viewport)) {
+      if (x > -10 && x < width + 10) drawTear(context, x, 0, height, viewport.foldWidth, colors, scroll.scrollTop);
     }
+    for (const place of inSight) drawEntries(context, place, plan.boxes[place].top - scroll.scrollTop, width);
     drawCursor(context);
   }
 
-  function drawAxis(context, width, marksAt) {
-    context.fillStyle = colors.quiet;
-    context.font = `11px ${colors.font}`;
-    context.textAlign = "left";
-    for (const { value, text } of marksAt) {
-      const x = Math.round(viewport.x(value));
-      if (x + 4 + context.measureText(text).width > width) continue;
-      context.fillRect(x, 15, 1, 6);
-      context.fillText(text, x + 4, 15);
-    }
-    if (viewport.whole) return;
-    const [low, high] = viewport.range;
-    const scale = width / (high - low);
-    context.fillStyle = colors.rule;
-    context.fillRect(0, 21, width, 3);
-    context.fillStyle = colors.focus;
-    context.fillRect(
-      (viewport.view[0] - low) * scale,
-      21,
-      Math.max(6, (viewport.view[1] - viewport.view[0]) * scale),
-      3,
-    );
+  function isInSight({ top, height }, seen) {
+    return top + height >= scroll.scrollTop && top <= scroll.scrollTop + seen;
   }
 
   /** A thin line from the lane of an agent's maker to where the agent begins. */
@@ -164,15 +139,16 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
     context.globalAlpha = 1;
   }
 
-  /** Left edge and width of an entry in pixels; an entry without an end is a tick. */
+  /** Left edge, width as drawn and true width of an entry in pixels; an entry without an end is a tick. */
   function extent(i) {
     const x = viewport.x(plan.begin[i]);
-    if (Number.isNaN(plan.end[i])) return [x, 0];
-    return [x, Math.max(3, viewport.x(plan.end[i]) - x - (plan.axis === "order" ? 1 : 0.5))];
+    if (Number.isNaN(plan.end[i])) return [x, 0, 0];
+    const width = viewport.x(plan.end[i]) - x - (plan.axis === "order" ? 1 : 0.5);
+    return [x, Math.max(LEAST_WIDTH, width), Math.max(0, width)];
   }
 
-  function drawLane(context, place, top, width) {
-    const { members } = plan.boxes[place];
+  /** From the first to the last of an agent, through folds and all. */
+  function drawBand(context, place, top, width) {
     const agent = data.lanes[place].span;
     if (agent !== undefined && !Number.isNaN(plan.begin[agent])) {
       const [x, w] = extent(agent);
@@ -187,21 +163,25 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       );
       context.fill();
     }
+  }
+
+  function drawEntries(context, place, top, width) {
+    const { members } = plan.boxes[place];
     // quiet marks first, so that none of them hides an error, a limit or a compaction
     for (const loud of [false, true]) {
       const painted = new Map();
       for (const i of members) {
         const mark = marks.get(spans.kind[i]);
         if (state.hidden.has(mark.key) || LOUD.has(mark.shape) !== loud) continue;
-        const [x, w] = extent(i);
+        const [x, w, exact] = extent(i);
         if (x > width || x + Math.max(w, 12) < 0) continue;
         const status = spans.status[i];
         const dimmed = state.only.size && !(state.only.has(status) || (spans.forced[i] && state.only.has("forced")));
         const notable = ALARMING.has(status) || spans.forced[i];
         const key = `${mark.key} ${plan.line[i]} ${notable ? status : ""} ${dimmed ? 1 : 0}`;
-        const right = x + Math.max(w, loud ? LOUD_WIDTH : 3);
-        if (right <= (painted.get(key) ?? -Infinity) + (loud ? LOUD_WIDTH / 2 : 0)) continue;
-        painted.set(key, right);
+        // what would lie under a mark of the same look is not drawn: strokes are as many as pixels, not as entries
+        if (x + exact <= (painted.get(key) ?? -Infinity) - (loud ? LOUD_WIDTH / 2 : 0)) continue;
+        painted.set(key, x + Math.max(w, loud ? LOUD_WIDTH : LEAST_WIDTH));
         const [offset, tall] = trackOf(mark, plan.line[i]);
         const from = Math.max(x, -6);
         const seen = Math.min(x + w, width + 6) - from;
@@ -261,7 +241,7 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       [chosen, colors.ink, true],
       [state.cursor.span, colors.focus, state.hasFocus],
     ]) {
-      if (i === undefined || i < 0 || !shown || spans.kind[i] === "agent") continue;
+      if (i === undefined || i < 0 || !shown || spans.kind[i] === "agent" || Number.isNaN(plan.begin[i])) continue;
       const [x, w] = extent(i);
       const [offset, tall] = trackOf(marks.get(spans.kind[i]), plan.line[i]);
       context.strokeStyle = color;
@@ -280,11 +260,11 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
 
   function under(event) {
     const box = scroll.getBoundingClientRect();
-    const x = event.clientX - box.left - LABEL;
+    const x = event.clientX - box.left - axisTitle.offsetWidth;
     plan = state.plan;
     const y = event.clientY - box.top + scroll.scrollTop;
     const place = plan.boxes.findIndex(({ top, height }) => y >= top && y < top + height);
-    if (place < 0 || x < 0) return { lane: place, hits: [] };
+    if (place < 0 || x < 0) return { lane: place, hits: [], fold: -1 };
     const hits = [];
     for (const i of plan.boxes[place].members) {
       const mark = marks.get(spans.kind[i]);
@@ -297,26 +277,8 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
         hits.push({ i, loud: LOUD.has(mark.shape), w });
     }
     hits.sort((a, b) => b.loud - a.loud || a.w - b.w);
-    return { lane: place, hits: hits.map(({ i }) => i) };
+    return { lane: place, hits: hits.map(({ i }) => i), fold: viewport.foldAt(x) };
   }
 
   return { draw, under };
-}
-
-/** The texts of the details, by entry and part, in the order the panel tells them. */
-function textsBySpan(packed) {
-  const bySpan = new Map();
-  if (!packed) return bySpan;
-  const [span, part, label, size, remark, text] = ["span", "part", "label", "size", "remark", "text"].map((name) =>
-    column(packed, name),
-  );
-  for (let i = 0; i < packed.count; i += 1) {
-    if (!bySpan.has(span[i])) bySpan.set(span[i], {});
-    (bySpan.get(span[i])[part[i]] ??= []).push({ label: label[i], size: size[i], remark: remark[i], text: text[i] });
-  }
-  const rank = Object.keys(PART_TITLES);
-  for (const [i, parts] of bySpan) {
-    bySpan.set(i, Object.fromEntries(Object.entries(parts).sort(([a], [b]) => rank.indexOf(a) - rank.indexOf(b))));
-  }
-  return bySpan;
 }

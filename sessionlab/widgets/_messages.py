@@ -27,6 +27,7 @@ COLUMNS = {
     "external": _table.FLAG,
     "name": _table.TEXT,
     "excerpt": _table.TEXT,
+    "agent_id": _table.TEXT,
 }
 
 LEAST_BYTES = 10
@@ -46,7 +47,7 @@ def timeline(messages: _table.Table, budget: int, picture: str) -> dict[str, Any
     """
     table = _table.arrow(messages, COLUMNS, picture)
     columns = _table.rows(table.sort_by([("session_id", "ascending"), ("ordinal", "ascending")]))
-    for name in ("role", "voice", "name", "excerpt", "session_id"):
+    for name in ("role", "voice", "name", "excerpt", "session_id", "agent_id"):
         columns[name] = [value and one_line(value) for value in columns[name]]
     columns["state"] = [
         (state if state in STATES else "unknown") if kind not in EVENTS else None
@@ -56,8 +57,9 @@ def timeline(messages: _table.Table, budget: int, picture: str) -> dict[str, Any
     columns["told"] = [
         _told(*values) for values in zip(*(columns[name] for name in ("kind", "private", "untrusted")), strict=True)
     ]
-    if len(set(columns["session_id"])) <= 1:
-        columns["session_id"] = [None] * table.num_rows
+    for name in ("session_id", "agent_id"):
+        if len(set(columns[name])) <= 1:
+            columns[name] = [None] * table.num_rows
     del columns["ordinal"]
     notices: list[str] = []
     payload = _drawn(columns, table.num_rows)

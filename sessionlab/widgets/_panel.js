@@ -2,6 +2,7 @@
 
 const SHORT_TEXT = 1_600;
 const SHORT_LIST = 24;
+const LONG_LINE = /[^\n]{10000}/;
 
 /**
  * A panel beside the drawing.
@@ -107,6 +108,7 @@ function longText(text, size) {
   const more = h("button", { type: "button", class: "sl-more" }, `show all${size ? ` (${size})` : ""}`);
   more.addEventListener("click", () => {
     block.textContent = text;
+    block.classList.toggle("sl-text-long", LONG_LINE.test(text));
     more.remove();
   });
   return h("div", {}, block, more);

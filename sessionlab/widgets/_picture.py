@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from sessionlab.widgets._axes import AXES
+from sessionlab.widgets._scale import Scale
 from sessionlab.widgets._words import duration, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WIDTH = 960
-LEFT = 220
+LEFT = 240
 LANE = 34
 MOST_LANES = 60
 INK, QUIET, RULE, PAPER = "#1f2328", "#5b6570", "#d5dade", "#ffffff"
@@ -90,7 +92,7 @@ def _merged(bars: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]
 
 def _agents(payload: Mapping[str, Any]) -> Iterator[str]:
     """The parts of an agent timeline; the last one is its height."""
-    lanes, legend = payload["lanes"], {mark["key"]: mark for mark in payload["legend"]}
+    lanes = payload["lanes"]
     if not lanes:
         yield _text(12, 46, "No agents and no entries in the table given.", fill=QUIET)
         yield "60"
@@ -104,52 +106,79 @@ def _agents(payload: Mapping[str, Any]) -> Iterator[str]:
         yield _text(x + 14, y, label, fill=QUIET)
         x += 26 + 6.2 * len(label)
     axis = payload["axes"][0]
-    low, high = axis["range"]
-    yield _text(LEFT, y + 20, axis["label"], fill=QUIET)
+    scale = Scale(axis["range"], axis["folds"], LEFT, WIDTH - 12 - LEFT)
+    y += 20
+    yield _text(LEFT, y, " · ".join(filter(None, (axis["label"], axis["remark"]))), fill=QUIET)
     if axis["key"] != "order":
-        yield _text(WIDTH - 12, y + 20, duration(high - low), fill=QUIET, anchor="end")
-    top, shown = y + 28, lanes[:MOST_LANES]
+        low, high = axis["range"]
+        length = f"{duration(high - low)}; {axis['folded']}" if axis["folds"] else duration(high - low)
+        y += 15 if axis["folds"] and axis["remark"] else 0
+        yield _text(WIDTH - 12, y, length, fill=QUIET, anchor="end")
+    if axis["folds"]:
+        y += 16
+        yield from _idle_words(axis, scale, y)
+    top, shown = y + 8, lanes[:MOST_LANES]
+    bare = set(axis["bare"])
     for place, lane in enumerate(shown):
         y = top + place * LANE
         yield f'<line x1="12" x2="{WIDTH - 12}" y1="{y}" y2="{y}" stroke="{RULE}"/>'
         indent = 12 + 12 * min(lane["depth"], 6)
-        yield _text(indent, y + 15, _cut(lane["label"], (LEFT - indent) // 7), weight=600)
+        room = LEFT - 8 - indent
+        yield _text(indent, y + 15, _cut(lane["label"], int(room / 6.6)), weight=600)
         told = " · ".join(lane[part] for part in ("origin", "status") if part in lane)
-        yield _text(indent, y + 28, _cut(f"{told} · {lane['count']}" if told else lane["count"], 30), fill=QUIET)
-        if not lane["entries"]:
-            yield _text(LEFT, y + 20, lane["note"], fill=QUIET)
-    yield from _marks(payload, axis, legend, top, len(shown))
-    height = top + len(shown) * LANE + 8
+        told = f"{told} · {lane['count']}" if told else lane["count"]
+        yield _text(indent, y + 28, _cut(told, int(room / 5.8)), fill=QUIET)
+        if not lane["entries"] or place in bare:
+            yield _text(LEFT, y + 20, axis["bare_note"] if lane["entries"] else lane["note"], fill=QUIET)
+    height = top + len(shown) * LANE
+    for fold in axis["folds"]:
+        yield _break(scale.x(fold[0]) + scale.fold / 2, top, height, scale.fold)
+    yield from _marks(payload, axis, scale, top, len(shown))
+    height += 8
     if len(lanes) > len(shown):
         yield _text(12, height + 8, f"{plural(len(lanes) - len(shown), 'more agent')} not shown here.", fill=QUIET)
         height += 18
     yield str(height)
 
 
+def _idle_words(axis: Mapping[str, Any], scale: Scale, y: float) -> Iterator[str]:
+    """How long each fold was idle, over the fold, where the one before leaves room for it."""
+    reached = float(LEFT)
+    for (begin, _), words in zip(axis["folds"], axis["idle"], strict=True):
+        half = 3.0 * len(words)
+        middle = min(max(scale.x(begin) + scale.fold / 2, LEFT + half), WIDTH - 12 - half)
+        if middle - half < reached:
+            continue
+        reached = middle + half + 6
+        yield _text(middle, y, words, fill=QUIET, anchor="middle")
+
+
+def _break(x: float, top: float, bottom: float, room: float) -> str:
+    """Two torn edges around ``x`` with nothing between: the sign that an axis leaves something out."""
+    half, depth = min(2.5, room / 6), bottom - top
+    edge = "".join(f"l{-half if n % 2 else half:g} 4" for n in range(round(depth / 4)))
+    edges = "".join(f"M{x + side:.1f} {top:g}{edge}" for side in (-half, half))
+    gap = f'<rect x="{x - half:.1f}" y="{top:g}" width="{2 * half:g}" height="{depth:g}" fill="{PAPER}"/>'
+    return f'{gap}<path d="{edges}" fill="none" stroke="{QUIET}" stroke-width="0.8"/>'
+
+
 def _marks(
     payload: Mapping[str, Any],
     axis: Mapping[str, Any],
-    legend: Mapping[str, Mapping[str, Any]],
+    scale: Scale,
     top: int,
     lanes: int,
 ) -> Iterator[str]:
     """Every entry of the first ``lanes`` lanes, by lane and kind in the order of the legend: errors over calls."""
-    spans = payload["spans"]
-    begin, end = {
-        "clock": ("begin_at", "end_at"),
-        "elapsed": ("begin_ms", "end_ms"),
-        "order": ("begin_order", "end_order"),
-    }[axis["key"]]
-    low, high = axis["range"]
+    spans, legend = payload["spans"], {mark["key"]: mark for mark in payload["legend"]}
     step = 1 if axis["key"] == "order" else 0
-    scale = (WIDTH - 12 - LEFT) / (high - low)
     bars: dict[tuple[int, str], list[tuple[float, float]]] = {}
-    names = ("lane", "kind", begin, end, "status")
+    names = ("lane", "kind", *AXES[axis["key"]][:2], "status")
     for lane, kind, first, last, status in zip(*(column(spans, name) for name in names), strict=True):
         if kind == "agent" or first is None or lane >= lanes:
             continue
-        x = LEFT + (first - low) * scale
-        width = 1.0 if last is None else max(2.0, (last + step - first) * scale - 1)
+        x = scale.x(first)
+        width = 1.0 if last is None else max(2.0, scale.x(last + step) - x - 1)
         bars.setdefault((lane, kind), []).append((x, x + width))
         if status in ("failed", "refused", "interrupted"):
             bars.setdefault((lane, f"!{kind}"), []).append((x, x + max(3.0, width)))

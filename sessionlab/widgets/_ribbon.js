@@ -20,7 +20,7 @@ function ribbonDrawing({ data, rows, viewport, canvas, state }) {
     const colors = theme(canvas);
     const width = canvas.parentElement.clientWidth;
     if (width <= GUTTER) return;
-    viewport.width = Math.min(width - GUTTER - 8, count * WIDEST_CELL);
+    viewport.resize(Math.min(width - GUTTER - 8, count * WIDEST_CELL));
     const context = surface(canvas, width, RIBBON_HEIGHT);
     const cell = viewport.x(1) - viewport.x(0);
     const tops = { private: RIBBON_TOP, untrusted: RIBBON_TOP + TRACK + TRACK_GAP };
@@ -61,7 +61,8 @@ function ribbonDrawing({ data, rows, viewport, canvas, state }) {
       if (pass !== (isUnknown ? "unknown" : tainted ? "tainted" : "clean")) continue;
       const x = viewport.x(i);
       const w = Math.max(1, cell - gap);
-      if (x + w <= painted) continue;
+      // under a pixel that is painted already: strokes are as many as pixels, not as rows
+      if (x + cell - gap <= painted) continue;
       painted = x + w;
       if (pass === "clean") {
         context.fillStyle = colors.faint;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-_SHARED_SCRIPTS = ("_dom.js", "_viewport.js", "_marks.js", "_panel.js")
+_SHARED_SCRIPTS = ("_dom.js", "_viewport.js", "_ticks.js", "_marks.js", "_panel.js")
 _EXPORT = "\nexport default "
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from sessionlab.widgets import _table
+from sessionlab.widgets import _axes, _table
+from sessionlab.widgets._axes import Columns
 from sessionlab.widgets._budget import largest_that_fits
 from sessionlab.widgets._details import SpanKey, details
 from sessionlab.widgets._marks import FLAGS, MARKS
-from sessionlab.widgets._words import duration, one_line, plural, size, tokens, window_use
+from sessionlab.widgets._words import duration, one_line, plural, size, window_use, written
 
 COLUMNS = {
     "session_id": _table.TEXT,
@@ -41,20 +42,11 @@ COLUMNS = {
     "note": _table.TEXT,
 }
 
-AXES = {
-    "clock": ("begin_at", "clock time, UTC"),
-    "elapsed": ("begin_ms", "time since the session began"),
-    "order": ("begin_order", "order of entries, not time"),
-}
-"""Axes from the most to the least telling: the column that places a span, and what the axis says about itself."""
-
 LEAST_BYTES = 30
 """No packed entry takes less: a code or number in each of some fifteen columns."""
 
 _TEXTS = ("name", "reason", "caller", "place", "excerpt", "note")
 _AS_GIVEN = ("status", "caller", "place", "reason", "run", "turn", "begin_order", "end_order", "begin_ms", "end_ms")
-
-Columns = dict[str, list[Any]]
 
 
 def timeline(spans: _table.Table, texts: _table.Table | None, budget: int, picture: str) -> dict[str, Any]:
@@ -96,26 +88,18 @@ def timeline(spans: _table.Table, texts: _table.Table | None, budget: int, pictu
     return payload | {"details": told.packed, "notices": notices}
 
 
-def axes(columns: Columns, line: list[int]) -> list[str]:
-    """The axes on which every drawn entry has its place: a place that is not told is never made up."""
-    drawn = [i for i in line if columns["kind"][i] != "agent"]
-    told = [name for name, (column, _) in AXES.items() if drawn and all(columns[column][i] is not None for i in drawn)]
-    return told or ["order"]
-
-
 def _drawn(columns: Columns, line: list[int]) -> dict[str, Any]:
     """The entries at the places ``line``, and what is said about all of them together."""
     lanes, lane_of = _lanes(columns, line)
     kinds = Counter(columns["kind"][i] for i in line)
     flags = Counter(flag for i in line if columns["kind"][i] != "agent" for flag in _flags(columns, i))
     entries = len(line) - kinds["agent"]
-    told = axes(columns, line)
     starts = [columns["begin_at"][i] for i in line if columns["begin_at"][i] is not None]
     zero = min(starts, default=0)
     return {
         "picture": "agents",
         "summary": f"{plural(len(lanes), 'agent')}, {plural(entries, 'entry', 'entries')}",
-        "axes": [{"key": name, "label": AXES[name][1], "range": _range(columns, line, name, zero)} for name in told],
+        "axes": _axes.axes(columns, line, lane_of, zero),
         "clock_zero_ms": zero / 1_000,
         "legend": [mark._asdict() | {"count": kinds[mark.key]} for mark in MARKS.values() if kinds[mark.key]],
         "flags": [
@@ -133,22 +117,8 @@ def _flags(columns: Columns, i: int) -> list[str]:
     return ["forced"] * bool(columns["is_forced"][i]) + [status] * (status in FLAGS)
 
 
-def _place(columns: Columns, i: int, name: str, zero: int) -> float | None:
-    value: float | None = columns[name][i]
-    return (value - zero) / 1_000 if value is not None and name.endswith("_at") else value
-
-
-def _range(columns: Columns, line: list[int], axis: str, zero: int) -> list[float]:
-    """Where the axis begins and ends; on the order axis every entry is one step wide."""
-    begin = AXES[axis][0]
-    end = begin.replace("begin", "end")
-    places = [p for i in line for name in (begin, end) if (p := _place(columns, i, name, zero)) is not None]
-    low, high = min(places, default=0), max(places, default=0)
-    return [low, high + 1] if axis == "order" or high == low else [low, high]
-
-
-def _lanes(columns: Columns, line: list[int]) -> tuple[list[dict[str, Any]], dict[tuple[Any, Any, Any], int]]:
-    """A lane per agent from the top down, with why it is empty where it is, and the place of each."""
+def _lanes(columns: Columns, line: list[int]) -> tuple[list[dict[str, Any]], dict[int, int]]:
+    """A lane per agent from the top down, with why it is empty where it is, and the lane of each row."""
 
     def key(i: int) -> tuple[Any, Any, Any]:
         return columns["session_id"][i], columns["lane"][i], columns["agent_id"][i]
@@ -160,8 +130,8 @@ def _lanes(columns: Columns, line: list[int]) -> tuple[list[dict[str, Any]], dic
     entries = Counter(key(i) for i in line if columns["kind"][i] != "agent")
     agents = {key(i): place for place, i in enumerate(line) if columns["kind"][i] == "agent"}
     ordered = sorted(set(entries) | set(agents), key=top_down)
-    lane_of = {lane: place for place, lane in enumerate(ordered)}
-    by_agent = {(session, agent): lane_of[session, number, agent] for session, number, agent in ordered}
+    place_of = {lane: place for place, lane in enumerate(ordered)}
+    by_agent = {(session, agent): place_of[session, number, agent] for session, number, agent in ordered}
     sessions = {session for session, _, _ in ordered}
     lanes = []
     for lane in ordered:
@@ -181,29 +151,29 @@ def _lanes(columns: Columns, line: list[int]) -> tuple[list[dict[str, Any]], dic
             parent = columns["parent_agent_id"][i]
             told["depth"] = max(0, columns["depth"][i] or 0)
             told["parent"] = by_agent.get((session, parent))
-            told |= {name: columns[name][i] for name in ("origin", "status", "reason", "note")}
+            told |= {name: columns[name][i] for name in ("status", "reason", "note")}
+            told["origin"] = (columns["origin"][i] or "").replace("_", " ") or None
         if not entries[lane] and not told.get("note"):
             told["note"] = "no entries; nothing tells why"
         lanes.append({name: value for name, value in told.items() if value is not None})
-    return lanes, lane_of
+    return lanes, {i: place_of[key(i)] for i in line}
 
 
-def _spans(columns: Columns, line: list[int], lane_of: dict[tuple[Any, Any, Any], int], zero: int) -> Columns:
+def _spans(columns: Columns, line: list[int], lane_of: dict[int, int], zero: int) -> Columns:
     """The packed table's columns: what is drawn, and what hover and panel say in words."""
-    session, lane, agent = columns["session_id"], columns["lane"], columns["agent_id"]
     spans: Columns = {
         "span_id": [columns["span_id"][i] for i in line],
-        "lane": [lane_of[session[i], lane[i], agent[i]] for i in line],
+        "lane": [lane_of[i] for i in line],
         "kind": [columns["kind"][i] for i in line],
         "name": [columns["name"][i] for i in line],
         "forced": [int(columns["is_forced"][i] or 0) for i in line],
     }
     spans |= {name: [columns[name][i] for i in line] for name in _AS_GIVEN}
-    spans |= {name: [_place(columns, i, name, zero) for i in line] for name in ("begin_at", "end_at")}
+    spans |= {name: [_axes.place(columns, i, name, zero) for i in line] for name in ("begin_at", "end_at")}
     spans |= {
         "length": [_length(columns, i) for i in line],
         "use": [window_use(columns["context_tokens"][i], columns["window_tokens"][i]) for i in line],
-        "written": [None if (n := columns["output_tokens"][i]) is None else f"{tokens(n)} tokens" for i in line],
+        "written": [written(columns["output_tokens"][i]) for i in line],
         "excerpt": [columns["excerpt"][i] for i in line],
         "note": [columns["note"][i] for i in line],
     }

@@ -1,5 +1,13 @@
-// Shared by the widgets: which stretch of an axis is seen, how it is moved, and where its ticks stand.
+// Shared by the widgets: which stretch of an axis is seen, where its places lie in pixels, and how it is moved.
 
+const FOLD_WIDTH = 28;
+const MOST_FOLDED = 0.4; // of the width, for all folds together
+
+/**
+ * An axis laid out in pixels, and a window on it. Between its folds the axis is in proportion; a fold ([from, to])
+ * takes the same few pixels whatever it holds and however near one looks. `scale` is pixels per unit, `left` the pixels
+ * of the axis that lie left of the window.
+ */
 class Viewport {
   /** `range` is the whole axis, `closest` the shortest stretch one may zoom to, `moved` is called on every change. */
   constructor(range, closest, moved) {
@@ -9,58 +17,164 @@ class Viewport {
     this.reset(range, closest);
   }
 
-  reset(range, closest) {
+  /** Another axis, all of it in view. */
+  reset(range, closest, folds = []) {
     this.range = range;
-    this.closest = Math.min(closest, range[1] - range[0]);
-    this.view = [...range];
+    this.closest = closest;
+    this.#setFolds(folds);
+    this.#look(0, 0);
   }
 
+  /** Other folds of the same axis; what was in view stays so. */
+  fold(folds) {
+    this.#keeping(() => this.#setFolds(folds));
+  }
+
+  /** Another size on the page; what was in view stays so. */
+  resize(width, inset = 0) {
+    if (width === this.width && inset === this.inset) return;
+    this.#keeping(() => {
+      this.width = width;
+      this.inset = inset;
+    });
+  }
+
+  #setFolds(folds) {
+    this.folds = folds;
+    this.idle = [0]; // folded length before each fold, and in all
+    for (const [from, to] of folds) this.idle.push(this.idle.at(-1) + to - from);
+  }
+
+  #keeping(change) {
+    const { view } = this;
+    change();
+    const [from, to] = view.map((value) => this.#before(value));
+    const scale = (this.span - this.foldWidth * (to.folds - from.folds)) / (to.busy - from.busy);
+    this.#look(Math.min(scale, this.closestScale), (kept) => from.busy * kept + from.folds * this.foldWidth);
+  }
+
+  get span() {
+    return Math.max(1, this.width - 2 * this.inset);
+  }
+  get foldWidth() {
+    return this.folds.length ? Math.min(FOLD_WIDTH, (MOST_FOLDED * this.span) / this.folds.length) : 0;
+  }
+  get busy() {
+    return this.range[1] - this.range[0] - this.idle.at(-1);
+  }
+  get fitScale() {
+    return (this.span - this.foldWidth * this.folds.length) / this.busy;
+  }
+  get closestScale() {
+    return Math.max(this.fitScale, this.span / Math.min(this.closest, this.busy));
+  }
+
+  /** What lies before a place: busy length, and folds, the part of one it lies in counted as a part. */
+  #before(value) {
+    let [low, high] = [0, this.folds.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.folds[middle][0] < value) low = middle + 1;
+      else high = middle;
+    }
+    if (!low) return { busy: value - this.range[0], folds: 0 };
+    const [from, to] = this.folds[low - 1];
+    const inside = Math.min(value, to) - from;
+    return { busy: value - this.range[0] - this.idle[low - 1] - inside, folds: low - 1 + inside / (to - from) };
+  }
+
+  #along(value, scale = this.scale) {
+    if (!this.folds.length) return (value - this.range[0]) * scale;
+    const { busy, folds } = this.#before(value);
+    return busy * scale + folds * this.foldWidth;
+  }
+
+  /** Pixel of a place. */
   x(value) {
-    return this.inset + ((value - this.view[0]) / (this.view[1] - this.view[0])) * (this.width - 2 * this.inset);
+    return this.inset + this.#along(value) - this.left;
   }
 
+  /** Place at a pixel. */
   at(x) {
-    return this.view[0] + ((x - this.inset) / (this.width - 2 * this.inset)) * (this.view[1] - this.view[0]);
+    const along = x - this.inset + this.left;
+    for (const [k, [from, to]] of this.folds.entries()) {
+      const start = this.#along(from);
+      if (along < start) return this.range[0] + this.idle[k] + (along - k * this.foldWidth) / this.scale;
+      if (along < start + this.foldWidth) return from + ((along - start) / this.foldWidth) * (to - from);
+    }
+    return this.range[0] + this.idle.at(-1) + (along - this.folds.length * this.foldWidth) / this.scale;
   }
 
-  /** Shows `length` of the axis from `start` on, kept inside the whole. */
-  show(start, length) {
-    const [low, high] = this.range;
-    const kept = Math.max(this.closest, Math.min(length, high - low));
-    const from = Math.max(low, Math.min(start, high - kept));
-    if (from === this.view[0] && from + kept === this.view[1]) return;
-    this.view = [from, from + kept];
-    this.moved();
+  /** The fold under a pixel, -1 when there is none. */
+  foldAt(x) {
+    return this.folds.findIndex(([from, to]) => x >= this.x(from) && x < this.x(to));
   }
 
-  /** Makes the stretch `factor` times as long, with the place under pixel `x` standing still. */
+  /** Sets what is seen, kept inside the whole; true when that is a change. `left` may depend on the scale. */
+  #look(scale, left) {
+    const kept = Math.max(this.fitScale, Math.min(scale, this.closestScale));
+    const most = this.busy * kept + this.folds.length * this.foldWidth - this.span;
+    const from = Math.max(0, Math.min(typeof left === "function" ? left(kept) : left, most));
+    if (kept === this.scale && from === this.left) return false;
+    this.scale = kept;
+    this.left = from;
+    return true;
+  }
+
+  #show(scale, left) {
+    if (this.#look(scale, left)) this.moved();
+  }
+
+  /** First and last place in view. */
+  get view() {
+    return this.whole ? [...this.range] : [this.at(this.inset), this.at(this.inset + this.span)];
+  }
+
+  get whole() {
+    return !(this.scale > this.fitScale * (1 + 1e-9));
+  }
+
+  /** Where the view begins and how long it is, as shares of the whole. */
+  get share() {
+    const total = this.busy * this.scale + this.folds.length * this.foldWidth;
+    return [this.left / total, this.span / total];
+  }
+
+  /** The stretches in view between folds. */
+  get stretches() {
+    const [low, high] = this.view;
+    const begins = [this.range[0], ...this.folds.map(([, to]) => to)];
+    const ends = [...this.folds.map(([from]) => from), this.range[1]];
+    return begins
+      .map((begin, k) => [Math.max(low, begin), Math.min(high, ends[k])])
+      .filter(([begin, end]) => begin < end);
+  }
+
+  /** Makes what is seen `factor` times as long, with the place under pixel `x` standing still. */
   zoom(factor, x = this.width / 2) {
     const fixed = this.at(x);
-    const length = (this.view[1] - this.view[0]) * factor;
-    const kept = Math.max(this.closest, Math.min(length, this.range[1] - this.range[0]));
-    this.show(fixed - ((x - this.inset) / (this.width - 2 * this.inset)) * kept, kept);
+    this.#show(this.scale / factor, (kept) => this.#along(fixed, kept) - (x - this.inset));
   }
 
   /** Moves by a share of what is seen: -1 is a screen to the left. */
   pan(share) {
-    const length = this.view[1] - this.view[0];
-    this.show(this.view[0] + share * length, length);
+    this.move(share * this.span);
+  }
+
+  move(pixels) {
+    this.#show(this.scale, this.left + pixels);
   }
 
   fit() {
-    this.show(this.range[0], this.range[1] - this.range[0]);
+    this.#show(0, 0);
   }
 
   /** Moves as little as needed to see `value`. */
   reveal(value) {
-    const length = this.view[1] - this.view[0];
-    const margin = length * 0.08;
-    if (value < this.view[0] + margin) this.show(value - margin, length);
-    else if (value > this.view[1] - margin) this.show(value + margin - length, length);
-  }
-
-  get whole() {
-    return this.view[0] <= this.range[0] && this.view[1] >= this.range[1];
+    const along = this.#along(value);
+    const margin = this.span * 0.08;
+    if (along < this.left + margin) this.#show(this.scale, along - margin);
+    else if (along > this.left + this.span - margin) this.#show(this.scale, along + margin - this.span);
   }
 }
 
@@ -74,7 +188,7 @@ function steer(element, viewport, left, signal) {
         viewport.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.008), event.clientX - left());
       } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
-        viewport.pan((event.shiftKey ? event.deltaY || event.deltaX : event.deltaX) / viewport.width);
+        viewport.move(event.shiftKey ? event.deltaY || event.deltaX : event.deltaX);
       }
     },
     { passive: false, signal },
@@ -93,7 +207,7 @@ function steer(element, viewport, left, signal) {
       if (!grip || (!grip.moved && Math.abs(event.clientX - grip.x) < 5)) return;
       grip.moved = true;
       element.classList.add("sl-dragging");
-      viewport.pan((grip.x - event.clientX) / viewport.width);
+      viewport.move(grip.x - event.clientX);
       grip.x = event.clientX;
     },
     { signal },
@@ -124,7 +238,8 @@ function zoomButtons(viewport) {
 
 /** Handles + - 0 and Shift with arrows, zooming around `value` where that is seen; true when the key was one of them. */
 function zoomKey(event, viewport, value) {
-  const seen = value >= viewport.view[0] && value <= viewport.view[1];
+  const [low, high] = viewport.view;
+  const seen = value >= low && value <= high;
   const x = seen ? viewport.x(value) : viewport.width / 2;
   if (event.key === "+" || event.key === "=") viewport.zoom(0.5, x);
   else if (event.key === "-") viewport.zoom(2, x);
@@ -133,66 +248,4 @@ function zoomKey(event, viewport, value) {
   else if (event.shiftKey && event.key === "ArrowRight") viewport.pan(0.25);
   else return false;
   return true;
-}
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const TIME_STEPS = [
-  1,
-  2,
-  5,
-  10,
-  20,
-  50,
-  100,
-  200,
-  500,
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
-  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
-];
-
-/** The places of ticks about `apart` pixels from each other and what is written at them. */
-function ticks(viewport, axis, zero, apart = 110) {
-  const [low, high] = viewport.view;
-  const rough = ((high - low) * apart) / viewport.width;
-  const offset = axis === "clock" ? zero : 0;
-  let step;
-  if (axis === "order") {
-    const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-    step = Math.max(
-      1,
-      [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough),
-    );
-  } else {
-    step = TIME_STEPS.find((n) => n >= rough) ?? Math.ceil(rough / DAY) * DAY;
-  }
-  const marks = [];
-  for (let n = Math.ceil((low + offset) / step); n * step <= high + offset; n += 1) {
-    marks.push({ value: n * step - offset, text: tickText(axis, n * step, step) });
-  }
-  return marks;
-}
-
-function tickText(axis, value, step) {
-  if (axis === "order") return value.toLocaleString("en-US");
-  if (axis === "clock") return clockText(value, step);
-  const sign = value < 0 ? "−" : "";
-  const ms = Math.abs(value);
-  const two = (n) => String(Math.floor(n)).padStart(2, "0");
-  const [days, hours] = [Math.floor(ms / DAY), Math.floor((ms % DAY) / HOUR)];
-  const clock = `${days || hours ? `${hours}:${two((ms % HOUR) / MINUTE)}` : Math.floor(ms / MINUTE)}:${two((ms % MINUTE) / SECOND)}`;
-  const fraction = step < SECOND ? `.${String(Math.round(ms % SECOND)).padStart(3, "0")}` : "";
-  return `${sign}${days ? `${days} d ` : ""}${clock}${fraction}`;
-}
-
-/** A time of day in UTC, as fine as `step` asks for; at midnight, and for steps of days, the date. */
-function clockText(ms, step) {
-  const iso = new Date(ms).toISOString();
-  if (step >= DAY || ms % DAY === 0) return iso.slice(0, 10);
-  if (step >= MINUTE) return iso.slice(11, 16);
-  return iso.slice(11, step >= SECOND ? 19 : 23);
 }

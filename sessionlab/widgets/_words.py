@@ -58,6 +58,11 @@ def window_use(context: int | None, window: int | None) -> str | None:
     return f"{tokens(context)} of {tokens(window)} window ({context / window:.0%})".replace("%", " %")
 
 
+def written(count: int | None) -> str | None:
+    """How much a call wrote: ``1 token``, ``18.2k tokens``; None when that is not told."""
+    return None if count is None else f"{tokens(count)} token{'' if count == 1 else 's'}"
+
+
 def size(count: int) -> str:
     """A number of bytes in decimal units: 812 B, 4.1 kB, 1.0 MB."""
     if count < 1_000:  # noqa: PLR2004 - the unit itself

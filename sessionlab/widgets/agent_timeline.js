@@ -1,6 +1,6 @@
 // Draws the payload of sessionlab/widgets/_spans.py: a lane per agent, its entries as marks. All figures come with it.
 
-const AGENT_GLYPHS = { running: "▸", blocked: "‖", done: "✓", failed: "✕" };
+const AXIS_PADDING = 8;
 
 function render({ model, el }) {
   const data = JSON.parse(model.get("payload"));
@@ -27,7 +27,11 @@ function render({ model, el }) {
   const state = {
     hidden: new Set(),
     only: new Set(),
+    axis: null, // the axis in use, as the payload has it
+    axisHeight: AXIS_HEIGHT,
     plan: null,
+    measured: 0, // width of the labels when their heights were taken
+    unfolded: false,
     cursor: { lane: 0, span: -1 },
     selected: undefined,
     hasFocus: false,
@@ -58,6 +62,21 @@ function render({ model, el }) {
     select("");
     chart.focus();
   });
+  const foldButton = h(
+    "button",
+    {
+      type: "button",
+      class: "sl-button sl-fold",
+      onclick: () => {
+        state.unfolded = !state.unfolded;
+        viewport.fold(shownFolds());
+        showAxis();
+        layOut();
+        redraw();
+      },
+    },
+    "fold idle",
+  );
   const axisButtons = data.axes.map((axis) =>
     h(
       "button",
@@ -65,7 +84,7 @@ function render({ model, el }) {
         type: "button",
         class: "sl-button",
         "data-axis": axis.key,
-        title: axis.label,
+        title: [axis.label, axis.remark].filter(Boolean).join(" · "),
         onclick: () => setAxis(axis.key),
       },
       axis.key,
@@ -101,7 +120,10 @@ function render({ model, el }) {
       { class: "sl-bar" },
       h("strong", {}, data.summary),
       h("span", { class: "sl-space" }),
-      h("div", { class: "sl-switch", role: "group", "aria-label": "Axis" }, axisButtons),
+      foldButton,
+      data.axes.length > 1
+        ? h("div", { class: "sl-switch", role: "group", "aria-label": "Axis" }, axisButtons)
+        : null,
       zoomButtons(viewport),
     ),
     notices(data.notices) ?? "",
@@ -123,44 +145,14 @@ function render({ model, el }) {
   );
   const tip = tooltip(frame);
   const say = speaker(frame);
-  const laneElements = data.lanes.map(laneElement);
+  const laneElements = data.lanes.map((lane, place) =>
+    laneElement(lane, place, () => {
+      state.cursor = { lane: place, span: -1 };
+      if (lane.span !== undefined) select(spans.span_id[lane.span]);
+      redraw();
+    }),
+  );
   lanesBox.append(...laneElements);
-
-  function laneElement(lane, place) {
-    const told = [lane.origin, lane.status && `${AGENT_GLYPHS[lane.status] ?? ""} ${lane.status}`.trim(), lane.session];
-    return h(
-      "div",
-      { class: `sl-lane${lane.entries ? "" : " sl-lane-empty"}`, "data-lane": place, "data-status": lane.status },
-      h(
-        "button",
-        {
-          type: "button",
-          class: "sl-lane-label",
-          tabindex: "-1",
-          style: `padding-left: ${10 + Math.min(lane.depth, 8) * 14}px`,
-          title: [lane.label, lane.agent].filter((part, i, all) => all.indexOf(part) === i).join(" · "),
-          onclick: () => {
-            state.cursor = { lane: place, span: -1 };
-            if (lane.span !== undefined) select(spans.span_id[lane.span]);
-            redraw();
-          },
-        },
-        h(
-          "span",
-          { class: "sl-lane-name" },
-          lane.depth ? h("span", { class: "sl-branch", "aria-hidden": "true" }, "└ ") : null,
-          recorded(lane.label),
-        ),
-        h(
-          "span",
-          { class: "sl-lane-told" },
-          recorded(told.filter(Boolean).join(" · ")),
-          h("span", { title: lane.count }, lane.entries.toLocaleString("en-US")),
-        ),
-      ),
-      lane.entries ? null : h("div", { class: "sl-lane-note" }, recorded(lane.note)),
-    );
-  }
 
   // --- drawing ------------------------------------------------------------------------------------------------
   function setAxis(key) {
@@ -168,25 +160,57 @@ function render({ model, el }) {
       model.set("axis", key);
       model.save_changes();
     }
-    if (state.plan?.axis === key) return;
-    state.plan = arrange(spans, data.lanes, marks, key);
-    const { range, label } = axes.get(key);
-    viewport.reset(range, key === "order" ? 4 : 10);
-    axisTitle.textContent = label;
+    if (state.axis?.key === key) return;
+    state.axis = axes.get(key);
+    viewport.reset(state.axis.range, key === "order" ? 4 : 10, shownFolds());
+    const bare = new Set(state.axis.bare);
+    data.lanes.forEach((lane, place) => {
+      const note = laneElements[place].lastChild;
+      note.hidden = lane.entries > 0 && !bare.has(place);
+      note.replaceChildren(recorded(lane.entries ? state.axis.bare_note : lane.note));
+    });
     axisButtons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.axis === key)));
+    showAxis();
+    layOut();
+    redraw();
+  }
+
+  function shownFolds() {
+    return state.unfolded ? [] : state.axis.folds;
+  }
+
+  /** The title of the axis, what it leaves out, and whether it is folded. */
+  function showAxis() {
+    const { label, remark, folded } = state.axis;
+    axisTitle.replaceChildren(h("span", {}, label), remark ? h("span", { class: "sl-axis-remark" }, remark) : "");
+    axisTitle.title = [label, remark].filter(Boolean).join(" · ");
+    foldButton.hidden = !folded;
+    foldButton.title = folded ?? "";
+    foldButton.setAttribute("aria-pressed", String(!state.unfolded));
+  }
+
+  /** Gives the axis and every lane the height that labels and entries need. */
+  function layOut() {
+    state.measured = axisTitle.offsetWidth;
+    const lines = [...axisTitle.children].reduce((sum, line) => sum + line.offsetHeight, AXIS_PADDING);
+    state.axisHeight = Math.max(lines, state.axis.folds.length ? AXIS_TALL : AXIS_HEIGHT);
+    axisTitle.style.height = `${state.axisHeight}px`;
+    const heights = laneElements.map((element) => (state.measured ? labelHeight(element) : 0));
+    state.plan = arrange(spans, data.lanes, marks, state.axis.key, heights);
     lanesBox.style.height = `${state.plan.height}px`;
     laneElements.forEach((element, place) => {
       element.style.top = `${state.plan.boxes[place].top}px`;
       element.style.height = `${state.plan.boxes[place].height}px`;
     });
     scroll.style.height = `${Math.min(state.plan.height, model.get("height") ?? MOST_HEIGHT)}px`;
-    redraw();
   }
 
-  const words = entryWords({ data, spans, marks, axes, texts, frame, state });
-  const drawing = lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, state });
+  const words = entryWords({ data, spans, marks, texts, frame, state });
+  const drawing = lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas, axisTitle, state });
   function draw() {
     if (!frame.isConnected || !state.plan) return;
+    // before it is in a page, and in a narrower one, labels have other heights
+    if (state.measured !== axisTitle.offsetWidth) layOut();
     kindKeys.forEach((key) => key.firstChild.redraw());
     state.selected = byId.get(model.get("selected"));
     state.hasFocus = document.activeElement === chart;
@@ -231,9 +255,15 @@ function render({ model, el }) {
     say(
       span >= 0
         ? words.sentence(span)
-        : [told.label, told.origin, told.status, told.entries ? told.count : told.note].filter(Boolean).join(", "),
+        : [told.label, told.origin, told.status, told.entries ? told.count : told.note, bareNote(lane)]
+            .filter(Boolean)
+            .join(", "),
     );
     redraw();
+  }
+
+  function bareNote(lane) {
+    return state.axis.bare.includes(lane) ? state.axis.bare_note : null;
   }
 
   function step(by) {
@@ -292,12 +322,18 @@ function render({ model, el }) {
   });
   chart.addEventListener("blur", () => redraw());
   scroll.addEventListener("pointermove", (event) => {
-    const { hits } = drawing.under(event);
+    const { hits, fold } = drawing.under(event);
     scroll.style.cursor = hits.length ? "pointer" : "";
-    if (!hits.length || scroll.classList.contains("sl-dragging")) tip.hide();
-    else tip.show(words.tipNodes(hits[0], hits.length - 1), event.clientX, event.clientY);
+    if (scroll.classList.contains("sl-dragging")) tip.hide();
+    else if (hits.length) tip.show(words.tipNodes(hits[0], hits.length - 1), event.clientX, event.clientY);
+    else tipFold(fold, event);
   });
-  scroll.addEventListener("pointerleave", () => tip.hide());
+  function tipFold(fold, event) {
+    if (fold < 0) tip.hide();
+    else tip.show(words.foldNodes(fold), event.clientX, event.clientY);
+  }
+  axisCanvas.addEventListener("pointermove", (event) => tipFold(viewport.foldAt(event.offsetX), event));
+  for (const element of [scroll, axisCanvas]) element.addEventListener("pointerleave", () => tip.hide());
   scroll.addEventListener("click", (event) => {
     if (event.target.closest("button") || scroll.classList.contains("sl-dragging")) return;
     const { hits } = drawing.under(event);
@@ -305,7 +341,7 @@ function render({ model, el }) {
     if (hits.length) select(spans.span_id[hits[0]]);
   });
   scroll.addEventListener("scroll", () => redraw());
-  steer(scroll, viewport, () => scroll.getBoundingClientRect().left + LABEL, stop.signal);
+  steer(scroll, viewport, () => scroll.getBoundingClientRect().left + axisTitle.offsetWidth, stop.signal);
 
   const onAxis = () => setAxis(model.get("axis"));
   model.on("change:axis", onAxis);

@@ -2,8 +2,10 @@
 
 const ROW = 32;
 const MOST_LIST = 416;
+const WIDEST = { agent_id: 16, voice: 10, name: 26 }; // characters of a column; longer ones are cut, and whole on hover
 const ROW_COLUMNS = [
   "session_id",
+  "agent_id",
   "kind",
   "position",
   "seq",
@@ -65,6 +67,15 @@ function render({ model, el }) {
     },
     inner,
   );
+  // each column as wide as its longest text; one without any text is left out
+  const longest = (texts) => texts.reduce((most, text) => Math.max(most, text?.length ?? 0), 0);
+  const told = data.legend.filter((state) => state.count).map((state) => state.label);
+  const widths = {
+    position: Math.max(2, longest(rows.position.map((n) => n?.toString()))),
+    state: longest(told),
+    ...Object.fromEntries(Object.entries(WIDEST).map(([name, most]) => [name, Math.min(most, longest(rows[name]))])),
+  };
+  for (const [name, letters] of Object.entries(widths)) list.style.setProperty(`--sl-${name}`, `${letters}ch`);
   const details = panel(() => {
     select(-1);
     list.focus();
@@ -137,10 +148,18 @@ function render({ model, el }) {
   }
 
   const prefix = `sl-${Math.random().toString(36).slice(2)}`;
+  const cell = (name, text) => h("span", { class: `sl-row-${name}`, title: text }, recorded(text ?? ""));
+
+  /** Whether another agent's conversation begins with the row at `place` of the list. */
+  function startsAgent(i, place) {
+    const above = listed[place - 1];
+    return above !== undefined && rows.agent_id[above] !== rows.agent_id[i];
+  }
+
   function rowElement(i, place) {
     const isMessage = rows.kind[i] === "message";
     const attributes = {
-      class: `sl-row sl-row-${rows.kind[i]}`,
+      class: `sl-row sl-row-${rows.kind[i]}${startsAgent(i, place) ? " sl-row-first" : ""}`,
       role: "option",
       id: `${prefix}-${i}`,
       "data-row": i,
@@ -172,12 +191,9 @@ function render({ model, el }) {
       h("span", { class: "sl-row-position" }, rows.position[i] === null ? "" : String(rows.position[i])),
       stateBadge(rows.state[i]),
       h("span", { class: "sl-row-state" }, states.get(rows.state[i]).label),
-      h(
-        "span",
-        { class: "sl-row-voice" },
-        recorded(rows.voice[i] ?? rows.role[i] ?? "voice not told"),
-        rows.name[i] && h("span", { class: "sl-row-tool" }, " ", recorded(rows.name[i])),
-      ),
+      widths.agent_id > 0 && cell("agent", rows.agent_id[i]),
+      recorded(rows.voice[i] ?? rows.role[i] ?? "not told", "sl-row-voice"),
+      widths.name > 0 && cell("tool", rows.name[i]),
       recorded(rows.excerpt[i] ?? "", "sl-row-excerpt"),
     );
   }
@@ -219,6 +235,7 @@ function render({ model, el }) {
               ? "no checkpoint"
               : `checkpoint in entry ${rows.covered_by_seq[i]}`,
         ],
+        ["agent", rows.agent_id[i]],
         ["voice", rows.voice[i]],
         ["tools", rows.name[i]],
         ["from outside", isMessage ? yesNo(rows.external[i]) : null],

@@ -50,7 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for notebooks: one that draws a hostile transcript, beside those that `sessionlab lab` puts there."""
     place = tmp_path_factory.mktemp("notebooks")
     (place / "hostile.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in hostile_transcript()))
-    notebook = nbformat.v4.new_notebook()
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
     notebook.cells = [
         nbformat.v4.new_code_cell(
             "import sessionlab as sl\n"

@@ -114,29 +114,36 @@ class Lab:
     def open(self, page: Page, notebook: str, *, workspace: str) -> None:
         """Show a notebook in a workspace of its own, its kernel started; nothing has run yet."""
         page.goto(f"{self.url}/lab/workspaces/{workspace}/tree/{notebook}?token={_TOKEN}")
-        page.wait_for_function(
-            "() => window.jupyterapp?.shell?.currentWidget?.sessionContext", timeout=_PATIENCE_S * 1000
-        )
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.context.ready")
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
+        opened = "() => window.jupyterapp?.shell?.currentWidget?.sessionContext"
+        page.wait_for_function(opened, timeout=_PATIENCE_S * 1000)
+        _promised(page, "window.jupyterapp.shell.currentWidget.context.ready")
+        _promised(page, "window.jupyterapp.shell.currentWidget.sessionContext.ready")
 
     def run_all(self, page: Page) -> None:
         """Run all cells and wait until the last one is done; a cell that fails is an error here."""
-        assert page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')"), "a cell failed"
+        if not _promised(page, "window.jupyterapp.commands.execute('notebook:run-all-cells')"):
+            told = page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').all_inner_texts()
+            raise AssertionError(f"a cell failed: {' '.join(told)[-1500:] or 'no kernel'}")
 
     def save(self, page: Page) -> None:
         """Save the notebook."""
-        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        _promised(page, "window.jupyterapp.commands.execute('docmanager:save')")
 
     def close(self, page: Page) -> None:
         """End the notebook's kernel, and what it knew with it."""
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        _promised(page, "window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def _promised(page: Page, promise: str) -> object:
+    """What a promise of the page comes to, or an error when it takes too long."""
+    late = f"setTimeout(() => no(new Error(`too late: {promise}`)), {_PATIENCE_S * 1000:g})"
+    return page.evaluate(f"() => Promise.race([{promise}, new Promise((_, no) => {late})])")
 
 
 @contextlib.contextmanager
 def _served(command: list[str], up: str) -> Iterator[None]:
     """Run a server with settings and folders of its own while the body runs, from its first answer on."""
-    with tempfile.TemporaryDirectory() as home, (Path(home) / "log").open("w+b") as log:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, (Path(home) / "log").open("w+b") as log:
         labconfig = Path(home) / "config" / "labconfig"
         labconfig.mkdir(parents=True)
         (labconfig / "default_setting_overrides.json").write_text(json.dumps(_SETTINGS))
@@ -163,13 +170,18 @@ def _served(command: list[str], up: str) -> Iterator[None]:
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """Stop the server and what it started, which are a process group of their own."""
+    """Stop the server and what it started, a process group of their own, and wait until it is gone."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
+        try:
             os.killpg(server.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.wait(timeout=10)
-            return
+            until = time.monotonic() + 15
+            while time.monotonic() < until:
+                server.poll()
+                os.killpg(server.pid, 0)
+                time.sleep(0.1)
+        except ProcessLookupError:
+            break
+    server.wait()
 
 
 def _wait(server: subprocess.Popen[bytes], url: str, log: str) -> None:

@@ -158,7 +158,9 @@ def test_charts_follow(shown: Page, corpus: sl.Corpus) -> None:
     assert f"Run quality per day: {summary['tool_error_rate']:.1%} of tool calls failed" in titles
     assert f"How runs ended: {completed} of {summary['runs']} runs completed" in titles
     choose(shown, "Model", "claude-opus-4-5")
-    shown.get_by_text("No session fits: choose otherwise above.").wait_for(timeout=TIMEOUT_MS)
+    shown.get_by_text("No session fits. Widen the period, or choose another model or format.").wait_for(
+        timeout=TIMEOUT_MS
+    )
     assert shown.locator(".sl-card").count() == 0
     choose(shown, "Model", "all")
     choose(shown, "Format", "all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 TIMEOUT_MS = 45_000
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOK = "04_one_session.ipynb"
 
 
@@ -35,7 +37,7 @@ def shown(lab: Lab, page: Page) -> Page:
     """The notebook of both timelines, run from top to bottom."""
     lab.open(page, NOTEBOOK, workspace="first")
     lab.run_all(page)
-    page.locator(".sl").nth(2).wait_for(timeout=TIMEOUT_MS)
+    page.locator(".sl").nth(1).wait_for(timeout=TIMEOUT_MS)
     return page
 
 
@@ -50,9 +52,9 @@ def agent_timeline(page: Page) -> Locator:
     return page.locator(".sl", has=page.locator(".sl-chart")).first
 
 
-def taint_timelines(page: Page) -> list[Locator]:
-    """The taint timelines, top down."""
-    return page.locator(".sl", has=page.locator(".sl-taint")).all()
+def taint_timeline(page: Page) -> Locator:
+    """The taint timeline."""
+    return page.locator(".sl", has=page.locator(".sl-taint")).first
 
 
 def legend(widget: Locator) -> dict[str, int]:
@@ -118,40 +120,46 @@ def test_a_click_opens_what_was_said(shown: Page) -> None:
 
 
 def test_taint_is_told_and_unknown_looks_different(shown: Page, corpus: sl.Corpus) -> None:
-    """The legends count the states of `taint.timeline`; unknown rows have a question mark, no other row has one."""
-    known, unsure = taint_timelines(shown)
-    for widget in (known, unsure):
-        rows = widget.locator(".sl-row-message")
-        rows.first.wait_for(timeout=TIMEOUT_MS)
-        for row in rows.all():
-            unknown = row.get_attribute("data-state") == "unknown"
-            assert (row.locator(".sl-cell-unknown").count() == 2) == unknown
-            assert row.locator(".sl-cell-clean").count() == 0 or not unknown
-    assert legend(known)["unknown"] == 0
-    assert legend(unsure)["unknown"] > 0
-    states = corpus.sql(
-        "SELECT session_id, count(*) FILTER (WHERE state = 'unknown') AS unknown, count(*) AS messages"
-        " FROM taint.timeline WHERE kind = 'message' AND session_id LIKE 'mecha:%' GROUP BY session_id"
-    )
-    counted = {(row["unknown"], row["messages"]) for row in states.to_dicts()}
-    told = legend(unsure)
-    messages = sum(told.get(state, 0) for state in ("clean", "private", "untrusted", "both", "unknown"))
-    assert (told["unknown"], messages) in counted
+    """The legend counts the states of a session with four of them; unknown rows, and no others, have question marks."""
+    rows = corpus.view("taint.timeline", kind="message")
+    counted = {
+        session: {state: states.count(state) for state in set(states)}
+        for (session,), part in rows.group_by("session_id")
+        if (states := part["state"].to_list()) and str(session).startswith("mecha:")
+    }
+    widget = taint_timeline(shown)
+    told = legend(widget)
+    states = {state: told[state] for state in ("clean", "private", "untrusted", "both", "unknown") if told[state]}
+    assert len(states) == 4
+    assert states in counted.values()
+    assert states["unknown"] > 0
+    widget.locator(".sl-list").focus()
+    seen = set()
+    for key in ("Home", "End"):
+        shown.keyboard.press(key)
+        shown.wait_for_timeout(200)
+        rows_in_sight = widget.locator(".sl-row-message").evaluate_all(
+            "rows => rows.map(row => [row.dataset.state, row.querySelector('.sl-state').textContent])"
+        )
+        assert all((marks == "??") == (state == "unknown") for state, marks in rows_in_sight)
+        seen |= {state for state, _ in rows_in_sight}
+    assert {"clean", "unknown"} <= seen
 
 
 def test_saved_and_opened_again(lab: Lab, shown: Page, folder: Path) -> None:
     """The file holds a still picture of each widget; opened again with a new kernel, all widgets are there unrun."""
-    before = [len(agent_timeline(shown).locator(".sl-lane").all()), *(legend(one) for one in taint_timelines(shown))]
+    before = [agent_timeline(shown).locator(".sl-lane").count(), legend(taint_timeline(shown))]
     lab.save(shown)
     saved = json.loads((folder / NOTEBOOK).read_text(encoding="utf-8"))
-    bundles = [out["data"] for cell in saved["cells"] for out in cell.get("outputs", []) if "data" in out]
-    pictures = [data["image/svg+xml"] for data in bundles if "image/svg+xml" in data]
-    assert len(pictures) == 3
-    assert all("".join(picture).startswith("<svg") for picture in pictures)
+    outputs = [out for cell in saved["cells"] for out in cell.get("outputs", [])]
+    html = ["".join(out["data"]["text/html"]) for out in outputs if WIDGET in out.get("data", {})]
+    pictures = [base64.b64decode(one.split("data:image/svg+xml;base64,")[1].split('"')[0]) for one in html]
+    assert len(pictures) == 2
+    assert all(picture.startswith(b"<svg") for picture in pictures)
     lab.close(shown)
     lab.open(shown, NOTEBOOK, workspace="second")
-    shown.locator(".sl").nth(2).wait_for(timeout=TIMEOUT_MS)
-    after = [len(agent_timeline(shown).locator(".sl-lane").all()), *(legend(one) for one in taint_timelines(shown))]
+    shown.locator(".sl").nth(1).wait_for(timeout=TIMEOUT_MS)
+    after = [agent_timeline(shown).locator(".sl-lane").count(), legend(taint_timeline(shown))]
     assert after == before
 
 
@@ -160,7 +168,7 @@ def test_hostile_text_is_text(lab: Lab, page: Page) -> None:
     lab.open(page, "hostile.ipynb", workspace="hostile")
     lab.run_all(page)
     page.locator(".sl").nth(1).wait_for(timeout=TIMEOUT_MS)
-    taint = taint_timelines(page)[0]
+    taint = taint_timeline(page)
     first = taint.locator(".sl-row-message").first
     assert '<script>window.__pwned = 1</script><img src=x onerror="window.__pwned = 2">' in first.inner_text()
     widget = agent_timeline(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def test_totals_of_summaries_without_outcomes() -> None:
 
 
 def test_outcome_shares_the_charge_of_its_summary() -> None:
-    """Old runs leave summaries only; the outcome of a later run stands in for the latest of them."""
+    """Old runs leave summaries only; the outcome of a later run stands in for the latest of them. Nothing was said."""
     rows = read(
         line(record="summary", usage=tokens(100, 10), turns=2),
         line(record="summary", usage=tokens(50, 5), turns=1),
@@ -121,13 +122,33 @@ def test_outcome_shares_the_charge_of_its_summary() -> None:
     )
     native = META["id"]
     assert [(row.charge_id, row.standing, row.run) for row in of(rows, Usage)] == [
-        (f"{native}/1", "ledger", 1),
-        (f"{native}/1.2", "ledger", 1),
-        (f"{native}/1.2", "stand_in", 1),
-        (f"{native}/2", "stand_in", 2),
+        (f"{native}/1/00000000", "ledger", 1),
+        (f"{native}/1.2/00000000", "ledger", 1),
+        (f"{native}/1.2/00000000", "stand_in", 1),
+        (f"{native}/2/00000000", "stand_in", 2),
     ]
     cost_only = of(rows, Usage)[-1]
     assert (cost_only.recorded_usd, cost_only.output_tokens, cost_only.is_lower_bound) == (0.25, None, True)
+
+
+def test_charges_of_two_tails_are_apart_and_those_of_a_backup_are_not() -> None:
+    """Files of one id share a charge as far as what was said in them is the same, byte for byte."""
+    head = [message("user", "go on"), line(record="summary", usage=tokens(100, 10), turns=1)]
+    end = line(record="outcome", usage=tokens(100, 10), turns=1)
+    asked = message("user", "and this?")
+    added = line(record="extend", index=0, blocks=[{"type": "text", "text": "now"}])
+    thinned = rewrite(said("user", "go on"))
+    charges = [
+        [row.charge_id for row in of(read(*head, end, *tail, head[1]), Usage)]
+        for tail in ([], [asked], [added], [thinned])
+    ]
+    alone = [row.charge_id for row in of(read(*head), Usage)]
+    first = f"{zlib.crc32(head[0]):08x}"
+    assert alone == [f"{META['id']}/1/{first}"]
+    assert all(found[:2] == alone * 2 for found in charges)
+    assert [found[2].rpartition("/")[2] for found in charges] == [
+        first, *(f"{zlib.crc32(head[0] + tail):08x}" for tail in (asked, added, thinned))
+    ]  # fmt: skip
 
 
 # 18.2 Added later

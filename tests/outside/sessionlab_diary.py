@@ -55,5 +55,4 @@ def read(recording: Recording, /) -> Iterator[Row]:
         session_id=session_id, format=NAME, native_id=session_id.removeprefix("diary:"), part="log", created_at=first,
         ended_at=last, entries=seq,
     )  # fmt: skip
-    yield from recording.extents()
-    yield recording.source()
+    yield from recording.end()

@@ -28,7 +28,7 @@ _SPANS = {
 }
 _DETAILS = {"text": "session_id span_id part label text", "big": "ix body_bytes original_bytes"}
 _MESSAGES = {
-    "text": "session_id kind role voice state name excerpt",
+    "text": "session_id kind role voice state name excerpt agent_id",
     "big": "ordinal position seq run covered_by_seq",
     "flag": "private untrusted learnable external",
 }
@@ -105,6 +105,27 @@ def story() -> Rows:
         | took(20, 24, 3),
         helper | {"span_id": "read", "kind": "tool_call", "name": "read_file", "status": "ok"} | took(30, 61, 4),
         {"span_id": "cap", "kind": "limit", "name": "turns"} | took(70, None, 5),
+    ]
+
+
+@pytest.fixture
+def pause() -> Rows:
+    """One agent: calls of 0 to 12, 20 to 40 and 8,020 to 8,050 s; nothing in the 2 h 13 min before the last."""
+    second = dt.timedelta(seconds=1)
+
+    def took(begin: float, end: float) -> dict[str, Any]:
+        at = {"begin_at": BEGAN + begin * second, "end_at": BEGAN + end * second}
+        return at | {"begin_ms": begin * 1_000, "end_ms": end * 1_000}
+
+    calls = [(0, 12), (20, 40), (8_020, 8_050)]
+    return [
+        {"span_id": "lead", "kind": "agent", "name": "lead", "origin": "root", "begin_order": 0} | took(0, 8_050),
+        {"span_id": "run", "kind": "run", "begin_order": 0, "end_order": 3} | took(0, 8_050),
+        *(
+            {"span_id": f"c{n}", "kind": "model_call", "name": f"model-{n}", "begin_order": n, "end_order": n}
+            | took(*call)
+            for n, call in enumerate(calls, 1)
+        ),
     ]
 
 

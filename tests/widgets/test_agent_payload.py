@@ -110,44 +110,6 @@ def test_words_for_duration_and_tokens(spans: Build, story: Rows) -> None:
     assert [at["forced"][i] for i in (call, shell)] == [1, 0]
 
 
-def test_the_most_telling_axis_comes_first(spans: Build, story: Rows) -> None:
-    """Clock, then elapsed, then order; an agent without entries does not decide."""
-    widget = AgentTimeline(spans(story))
-    assert widget.axes == ("clock", "elapsed", "order")
-    assert widget.axis == "clock"
-    # the session's clock: 08:30:12.250 UTC, the lead ends 70 s later
-    told = payload(widget)
-    assert told["clock_zero_ms"] == 1_789_374_612_250
-    assert [axis["range"] for axis in told["axes"]] == [[0, 70_000], [0, 70_000], [0, 6]]
-
-
-def test_an_axis_needs_the_place_of_every_entry(spans: Build, story: Rows) -> None:
-    """One entry without a time takes the clock away: its place is not made up."""
-    story[4] = story[4] | {"begin_at": None}
-    assert AgentTimeline(spans(story)).axes == ("elapsed", "order")
-    story[5] = story[5] | {"begin_ms": None}
-    assert AgentTimeline(spans(story)).axes == ("order",)
-
-
-def test_times_that_are_no_numbers_are_not_told(spans: Build, story: Rows) -> None:
-    """NaN and infinity are no places on an axis, and would be no JSON."""
-    story[4] = story[4] | {"begin_ms": float("nan")}
-    story[5] = story[5] | {"end_ms": float("inf")}
-    assert AgentTimeline(spans(story)).axes == ("clock", "order")
-
-
-def test_an_unavailable_axis_is_refused(spans: Build, story: Rows) -> None:
-    """At the start and later; the message lists what there is."""
-    story[4] = story[4] | {"begin_at": None}
-    message = "axis 'clock' is not available; every entry has its place on: elapsed, order"
-    with pytest.raises(ValueError, match=message):
-        AgentTimeline(spans(story), axis="clock")
-    widget = AgentTimeline(spans(story), axis="order")
-    with pytest.raises(ValueError, match=message):
-        widget.axis = "clock"
-    assert widget.axis == "order"
-
-
 def test_missing_columns_are_named(spans: Build, details: Build) -> None:
     """The error says what is missing and what is there, for both tables."""
     with pytest.raises(MissingColumns) as caught:

@@ -140,6 +140,49 @@ def test_a_lane_label_opens_its_agent(show: Show, spans: Build, story: Rows) -> 
     assert "created but never ran" in told
 
 
+def test_a_long_label_is_read_whole(show: Show, spans: Build, settle: Settle) -> None:
+    """Its lane grows with it, the next begins below, and marks stay in their lanes."""
+    long = "Builder of the winter timetable and of the ferry to the island"
+    rows = [
+        {"span_id": name, "kind": "agent", "name": name, "agent_id": name, "lane": n, "origin": "issue_attempt"}
+        for n, name in enumerate([long, "short"])
+    ]
+    rows += [
+        {"span_id": f"{n}", "kind": "shell", "agent_id": row["agent_id"], "lane": n, "begin_order": n}
+        for n, row in enumerate(rows)
+    ]
+    shown = show(page(AgentTimeline(spans(rows)), title="Session"))
+    settle(shown)
+    lines = "(name) => [name.clientHeight / 18, name.scrollHeight <= name.clientHeight]"
+    (many, whole), short = (name.evaluate(lines) for name in shown.locator(".sl-lane-name").all())
+    assert (many in (2, 3), whole, short) == (True, True, [1, True])
+    first, second = (shown.locator(".sl-lane").nth(n).bounding_box() for n in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert first["height"] > second["height"]
+    assert second["y"] == pytest.approx(first["y"] + first["height"])
+    told = shown.locator(".sl-lane").first.inner_text()
+    assert told.split("\n") == [long, "issue attempt", "1"]
+
+
+def test_moments_at_the_same_time_stand_on_lines_of_their_own(
+    show: Show, spans: Build, settle: Settle, inked: Inked
+) -> None:
+    """A tool and the command it runs begin at one reading of the clock: neither hides the other."""
+    rows = [
+        {"span_id": kind, "kind": kind, "begin_order": n, "begin_ms": 5_000.0}
+        for n, kind in enumerate(["tool_call", "shell"])
+    ] + [{"span_id": "call", "kind": "model_call", "begin_order": 2, "begin_ms": 0.0, "end_ms": 10_000.0}]
+    shown = show(page(AgentTimeline(spans(rows)), title="Session"))
+    settle(shown)
+    canvas = shown.locator(".sl-marks").bounding_box()
+    assert canvas is not None
+    lines = [[".sl-marks", [canvas["width"] / 2 - 4, top, 10, 12]] for top in (28, 42)]
+    assert ["0,158,115,255" in dict(inked(shown, *line)) for line in lines] == [True, False]
+    shown.mouse.move(canvas["x"] + canvas["width"] / 2, canvas["y"] + 48)
+    assert shown.locator(".sl-tip").inner_text().startswith("shell")
+
+
 def test_selected_is_a_trait(show: Show, spans: Build, story: Rows) -> None:
     """A widget with a selection opens with it; an id that does not exist opens nothing."""
     widget = AgentTimeline(spans(story))
@@ -149,19 +192,6 @@ def test_selected_is_a_trait(show: Show, spans: Build, story: Rows) -> None:
     widget.selected = "nothing like it"
     shown = show(page(widget, title="Session"))
     assert shown.locator(".sl-panel").is_hidden()
-
-
-def test_axes_are_switched_by_buttons(show: Show, spans: Build, story: Rows) -> None:
-    """The axis says what it is, and only axes on which every entry has its place are offered."""
-    story[4] = story[4] | {"begin_at": None}
-    shown = show(page(AgentTimeline(spans(story)), title="Session"))
-    buttons = shown.locator(".sl-switch button")
-    assert buttons.all_inner_texts() == ["elapsed", "order"]
-    assert shown.locator(".sl-axis-title").inner_text() == "time since the session began"
-    buttons.nth(1).focus()
-    shown.keyboard.press("Enter")
-    assert shown.locator(".sl-axis-title").inner_text() == "order of entries, not time"
-    assert [button.get_attribute("aria-pressed") for button in buttons.all()] == ["false", "true"]
 
 
 def test_legend_hides_and_highlights(show: Show, spans: Build, story: Rows, settle: Settle, inked: Inked) -> None:
@@ -232,6 +262,8 @@ def test_a_megabyte_on_one_line_is_shown_on_demand(show: Show, spans: Build, det
     assert more.inner_text() == "show all (1.0 MB)"
     more.click()
     assert text.text_content() == line
+    # the direction of such a line is not worked out letter by letter, but it still turns nothing around it
+    assert text.evaluate("(element) => getComputedStyle(element).unicodeBidi") == "isolate"
     assert shown.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 

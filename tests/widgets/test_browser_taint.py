@@ -75,3 +75,31 @@ def test_checkpoints_and_rewrites_are_marked(show: Show, messages: Build, settle
     shown.keyboard.press("Escape")
     assert shown.locator(".sl-panel").is_hidden()
     assert shown.evaluate("document.activeElement.className") == "sl-list"
+
+
+def test_columns_are_as_wide_as_their_texts(show: Show, messages: Build, settle: Settle) -> None:
+    """A name up to 26 letters is read whole; without any name there is no column; a number is not cut."""
+    tool = "mcp__ledger__write_entry"
+    rows = [{"position": 1_204, "state": "unknown", "voice": "harness", "name": tool, "excerpt": "said"}]
+    shown = show(page(TaintTimeline(messages(rows)), title="Taint"))
+    settle(shown)
+    for name, text in (("position", "1204"), ("state", "unknown"), ("voice", "harness"), ("tool", tool)):
+        cell = shown.locator(f".sl-row-{name}")
+        assert cell.inner_text() == text
+        assert cell.evaluate("(element) => element.scrollWidth <= element.clientWidth"), name
+    shown = show(page(TaintTimeline(messages([rows[0] | {"name": None}])), title="Taint"))
+    assert shown.locator(".sl-row-voice").count() == 1
+    assert shown.locator(".sl-row-tool").count() == 0
+
+
+def test_the_conversations_of_agents_are_parted(show: Show, messages: Build, settle: Settle) -> None:
+    """Positions begin anew with each agent: its name stands in the row, and a line above its first one."""
+    rows = [{"agent_id": agent, "position": n, "state": "clean"} for agent in ("root", "a-7") for n in (0, 1)]
+    shown = show(page(TaintTimeline(messages(rows)), title="Taint"))
+    settle(shown)
+    assert shown.locator(".sl-row-agent").all_inner_texts() == ["root", "root", "a-7", "a-7"]
+    assert [row.get_attribute("data-row") for row in shown.locator(".sl-row-first").all()] == ["2"]
+    shown.locator(".sl-row").nth(2).click()
+    assert "a-7" in shown.locator(".sl-facts").inner_text()
+    shown = show(page(TaintTimeline(messages(rows[:2])), title="Taint"))
+    assert shown.locator(".sl-row-agent").count() == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sessionlab.widgets._budget import largest_that_fits, longest_each
-from sessionlab.widgets._words import duration, one_line, plural, size, tokens, visible, window_use
+from sessionlab.widgets._words import duration, one_line, plural, size, tokens, visible, window_use, written
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,11 @@ def test_tokens_stand_in_three_figures(count: int, words: str) -> None:
 def test_window_use_says_what_is_not_told(context: int | None, window: int | None, words: str | None) -> None:
     """18,234 of 64,000 is 28.49 %; a missing figure is named, never taken for zero."""
     assert window_use(context, window) == words
+
+
+def test_what_was_written_is_counted_in_words() -> None:
+    """One is singular; what is not told is not zero."""
+    assert [written(count) for count in (0, 1, 18_234, None)] == ["0 tokens", "1 token", "18.2k tokens", None]
 
 
 @pytest.mark.parametrize(

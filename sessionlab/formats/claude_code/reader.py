@@ -87,9 +87,8 @@ def read(recording: Recording) -> Iterator[Row]:
     out.clear()
     for session in t.sessions.values():
         yield t.session_row(session)
-    yield from recording.extents()
     version = next((session.version for session in t.sessions.values() if session.version), None)
-    yield recording.source(state="short" if records.torn else "whole", reason=records.torn, format_version=version)
+    yield from recording.end(state="short" if records.torn else "whole", reason=records.torn, format_version=version)
 
 
 def _named(uri: str) -> str | None:

@@ -138,7 +138,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
     yield from _accepted(recording, verdict)
     yield from _extents(data, verdict, lf_only=lf_only)
     head = verdict.team or verdict.sections[0].head
-    yield recording.source(lines=verdict.lines, format_version=head.format)
+    yield from recording.end(lines=verdict.lines, format_version=head.format)
 
 
 def _accepted(recording: Recording, verdict: Accepted) -> Iterator[Row]:
@@ -166,8 +166,7 @@ def _refused(recording: Recording, refusal: Refusal) -> Iterator[Row]:
         detail=refusal.sentence,
     )
     recording.whole("problem")
-    yield from recording.extents()
-    yield recording.source(state="refused", reason=refusal.sentence, format_version=refusal.format)
+    yield from recording.end(state="refused", reason=refusal.sentence, format_version=refusal.format)
 
 
 def _taken(recording: Recording) -> bytes | Refusal:

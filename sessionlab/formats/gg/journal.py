@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from sessionlab.formats.gg.frames import line_parser
 from sessionlab.formats.gg.lines import (
     AgentLine,
     EndLine,
@@ -27,7 +28,7 @@ from sessionlab.formats.gg.records import FORMAT_VERSION, U32, Truncation
 from sessionlab.formats.gg.references import Counts, dangling
 from sessionlab.formats.gg.refusals import Refusal, refused
 from sessionlab.formats.gg.rows import SessionRows
-from sessionlab.formats.gg.strict import Parsed, Strict, Unparseable
+from sessionlab.formats.gg.strict import Parsed, Unparseable
 from sessionlab.tables import Problem, Row
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ class _Gate(msgspec.Struct):
     version: U32 = msgspec.field(name="formatVersion")
 
 
-parse_line: Strict[Line] = Strict(Line)
-"""The decoder of a journal line."""
 _gate = msgspec.json.Decoder(_Gate).decode
 
 
@@ -95,6 +94,7 @@ class _Walk:
             Refusal: the journal must not be read in part.
         """
         lines = self._lines
+        parse_line = line_parser()
         for data in self._iterator:
             if not lines.terminated:
                 self._damage("torn_line", "the last line does not end: it was cut while it was written")
@@ -143,12 +143,9 @@ class _Walk:
                     severity="loss",
                     detail="these lines stand behind a corrupt line and are not read",
                 )
-        if self._recording.cut is not None:
-            yield Problem(session_id=session_id, kind="cut_stream", severity="note", detail=self._recording.cut)
         yield session
-        yield from self._recording.extents()
         reason = None if truncation is None else truncation.reason
-        yield self._recording.source(
+        yield from self._recording.end(
             state="whole" if reason is None else "short", reason=reason, format_version=str(FORMAT_VERSION)
         )
 

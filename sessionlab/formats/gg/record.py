@@ -68,9 +68,8 @@ def read_record(recording: Recording) -> Iterator[Row]:
     recording.whole("read")
     rows.finish("snapshot", document.truncation)
     yield from rows.out.rows
-    yield from recording.extents()
     reason = None if document.truncation is None else document.truncation.reason
-    yield recording.source(
+    yield from recording.end(
         state="whole" if reason is None else "short", reason=reason, format_version=str(FORMAT_VERSION)
     )
 

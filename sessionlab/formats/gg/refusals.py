@@ -39,8 +39,7 @@ def refused(recording: Recording, refusal: Refusal) -> Iterator[Row]:
         severity="refusal",
         detail=refusal.sentence,
     )
-    yield from recording.extents()
     version = refusal.format_version
-    yield recording.source(
+    yield from recording.end(
         state="refused", reason=refusal.sentence, format_version=None if version is None else str(version)
     )

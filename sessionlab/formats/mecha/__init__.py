@@ -34,6 +34,8 @@ IGNORED: frozenset[str] = frozenset()
 """No known member is left out."""
 
 _NO_HEADER = "Expected a header (`record` is `meta`) as the first record, found {}: no session header"
+_ROWS = 256
+"""Rows are handed over so many at a time."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
@@ -51,6 +53,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
     lines = recording.lines()
     walk: Walk | None = None
     refusal: tuple[int, str] | None = None
+    rows: list[Row] = []
     decode, unreadable = wire.decode, wire.UNREADABLE
     for line in lines:
         if refusal is not None:
@@ -71,7 +74,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
                     refusal = lines.number, _NO_HEADER.format(f"a line that is no record ({why})")
                     lines.fate = "problem"
                 else:
-                    yield walk.unreadable(line, why)
+                    rows.append(walk.unreadable(line, why))
                 continue
         if walk is None:
             if type(record) is not wire.Meta:
@@ -79,15 +82,17 @@ def read(recording: Recording, /) -> Iterator[Row]:
                 lines.fate = "problem"
                 continue
             walk = Walk(lines, record, bodies=recording.bodies)
+            rows = walk.rows
         walk.take(record, line, found)
-        yield from walk.rows
-        walk.rows.clear()
+        if len(rows) >= _ROWS:
+            yield from rows
+            rows.clear()
     if walk is None:
         yield from _refused(recording, *(refusal or (None, _NO_HEADER.format("no record at all"))))
         return
+    yield from rows
     yield from walk.end()
-    yield from recording.extents()
-    yield recording.source()
+    yield from recording.end()
 
 
 def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Row]:
@@ -99,8 +104,7 @@ def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Ro
         severity="refusal",
         detail=reason,
     )
-    yield from recording.extents()
-    yield recording.source(state="refused", reason=reason)
+    yield from recording.end(state="refused", reason=reason)
 
 
 def _is_blank(line: bytes) -> bool:

@@ -71,19 +71,20 @@ class Conversation:
 
     def append(self, message: Message, size: int) -> bool:
         """The list is longer by this message of about ``size`` bytes; whether it had not been recorded before."""
-        key = hash(message.role)
-        for block in message.content:
+        role, content, provenance = message.role, message.content, message.tool_provenance
+        key = hash(role)
+        for block in content:
             key = hash((key, block))
-        provenance = message.tool_provenance
         rest = hash(frozenset(provenance.items())) if provenance else 0
         if message.harness or message.planning is not None:
             rest = hash((rest, message.harness, _sorted(message.planning)))
-        at = len(self._pool)
+        pool = self._pool
+        at = len(pool)
         ix = self._ix.setdefault(hash((key, rest)), at)
         self.list.append(ix)
         if ix < at:
             return False
-        self._pool.append((message.role, len(message.content), key, rest))
+        pool.append((role, len(content), key, rest))
         if self._hold:
             self._keep(ix, message, size)
         return True

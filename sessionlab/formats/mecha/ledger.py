@@ -40,23 +40,31 @@ class Ledger:
 
     Attributes:
         run: the run whose records are being read, 1-based: outcomes so far plus one.
+        said: CRC-32 of the lines so far that wrote the conversation.
         recorder_version: as the first config names it.
     """
 
     def __init__(self, session_id: str, header: Meta) -> None:
         """The first run, under the provider and model that the header names."""
         self.run = 1
+        self.said = 0
         self.recorder_version: str | None = None
         self._session_id = session_id
         self._native_id = header.id
         self._provider, self._model = header.provider, header.model
         self._charges = 0
+        self._said_before = 0  # what was said before the latest summary
 
     @property
     def charge_id(self) -> str:
-        """The charge of the latest summary of this run; of the run itself while it has none."""
-        base = f"{self._native_id}/{self.run}"
-        return base if self._charges < 2 else f"{base}.{self._charges}"  # noqa: PLR2004 (the first needs no number)
+        """The charge of the latest summary of this run; of the run itself while it has none.
+
+        It names what was said before, so that files of one session share the charges of what they have in common
+        and no others.
+        """
+        number = "" if self._charges < 2 else f".{self._charges}"  # noqa: PLR2004 (the first needs no number)
+        said = self._said_before if self._charges else self.said
+        return f"{self._native_id}/{self.run}{number}/{said:08x}"
 
     def config(
         self,
@@ -112,6 +120,7 @@ class Ledger:
     def summary(self, record: Summary, *, seq: int, line: int, unknown: Json) -> Usage:
         """The run's ledger row."""
         self._charges += 1
+        self._said_before = self.said
         return self._usage(
             record.usage,
             seq=seq,

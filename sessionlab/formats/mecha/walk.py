@@ -89,10 +89,13 @@ class Walk:
         # The same line at the same place of a session of this id is the same record, in whatever file. The digest of
         # the id is spread by line number and checksum, so that no two lines of a session share an id.
         self._record_id = self._digest ^ ((number & 0x7FFFFFFF) << 32 | crc32(line))
-        if type(record) is MessageLine:
-            self._message(record, found)
+        kind = type(record)
+        if kind is MessageLine or kind is wire.Rewrite or kind is wire.Extend:
+            self._ledger.said = crc32(line, self._ledger.said)
+        if kind is MessageLine:
+            self._message(record, found)  # type: ignore[arg-type]
         else:
-            self._of[type(record)](record, found or Recovered(record))
+            self._of[kind](record, found or Recovered(record))
         if found is not None:
             self._report(found)
 
