@@ -19,6 +19,7 @@ from sessionlab.errors import (
     Refused,
     SessionlabError,
     UnknownName,
+    WrongUse,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "Refused",
     "SessionlabError",
     "UnknownName",
+    "WrongUse",
     "charts",
     "load",
     "widgets",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import duckdb
 
 from sessionlab import prices as rates_room
 from sessionlab import views
 from sessionlab.arrow import from_rows
-from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName
+from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName, WrongUse
 from sessionlab.ingest import read_all
 from sessionlab.paths import PathLike, find, known_stores
 from sessionlab.tables import BODY_TABLES, TABLES
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Rates = Literal["all", "file"]
+T = TypeVar("T")
 _serial = itertools.count(1)
 
 
@@ -50,9 +54,11 @@ class Corpus:
         rate_file: str | None = None,
         like: str | None = None,
         unclaimed: Sequence[str] = (),
+        scoped: bool = False,
     ) -> None:
         self._con, self.catalog = con, catalog
-        self.bodies, self.now, self.tz = bodies, now, tz
+        self.bodies, self.now, self.tz = bodies, now, _zone(tz)
+        self._scoped = scoped
         self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
         self._priced = False
         self._defined: set[str] = set()
@@ -62,7 +68,7 @@ class Corpus:
 
     # -- answers ------------------------------------------------------------------------------------------------
 
-    def view(self, name: str, *, tz: str | None = None, **equal: object) -> pl.DataFrame:
+    def view(self, name: str, /, *, tz: str | None = None, **equal: object) -> pl.DataFrame:
         """The rows of a view as a polars frame, those whose columns equal what is given (None: those that are null).
 
         Raises:
@@ -73,30 +79,34 @@ class Corpus:
             return self.in_zone(tz).view(name, tz=tz, **equal)
         known = views.public_views()
         if name not in known:
-            raise UnknownName("view", name, known, "`sessionlab views` lists them all")
+            raise UnknownName("view", str(name), known, "`sessionlab views` lists them all")
         self._bodies_for(known[name].needs_bodies, f"the view {name}")
         return self._filtered(name, [c.name for c in known[name].columns], equal)
 
-    def table(self, name: str, **equal: object) -> pl.DataFrame:
+    def table(self, name: str, /, **equal: object) -> pl.DataFrame:
         """The rows of a common table as a polars frame; ``raw.usage`` is what each file says, ``usage`` the whole."""
-        bare = name.removeprefix("raw.")
-        if bare not in TABLES:
-            raise UnknownName("table", name, TABLES, "`sessionlab tables` describes them")
+        bare = str(name).removeprefix("raw.")
+        if bare not in TABLES or name == "raw.prices":
+            raise UnknownName("table", str(name), TABLES, "`sessionlab tables` describes them")
         self._bodies_for(bare in BODY_TABLES, f"the table {name}")
         return self._filtered(name, [c.name for c in views.documented(bare)], equal)
 
-    def sql(self, query: str, parameters: Sequence[object] | None = None) -> pl.DataFrame:
+    def sql(self, query: str, parameters: Sequence[object] | dict[str, object] | None = None) -> pl.DataFrame:
         """The answer to SQL text over the tables and views, as a polars frame.
 
+        Sums of integers come as integers, though DuckDB makes them wider than 64 bits.
+
         Raises:
-            QueryError: with DuckDB's own message.
+            QueryError: with DuckDB's own message, or when the text asks nothing.
         """
-        self._define(views.named_in(query), prices=views.reads(query, "prices"))
-        try:
-            frame: pl.DataFrame = self._cursor().sql(query, params=list(parameters) if parameters else None).pl()
-        except duckdb.Error as error:
-            raise QueryError(str(error)) from error
-        return frame
+
+        def ask() -> pl.DataFrame:
+            found = self._cursor().sql(query, params=parameters or None)
+            if found is None:
+                raise QueryError("the SQL text gives no rows; ask with SELECT … or FROM …")
+            return _narrowed(found.pl())
+
+        return self._answered(query, ask)
 
     @property
     def problems(self) -> pl.DataFrame:
@@ -109,6 +119,8 @@ class Corpus:
         Raises:
             UnknownName, AmbiguousName: none, or several, begin so (an exact id always means itself).
         """
+        if not isinstance(name, str):
+            raise WrongUse(f"expected a session id as text, found {name!r}")
         found = self.sql("SELECT session_id, native_id FROM sessions").rows()
         exact = [sid for sid, native in found if name in (sid, native)]
         if len(exact) == 1:
@@ -127,7 +139,10 @@ class Corpus:
 
         Sessions without a date cannot be placed and are left out; ``where("created_at IS NULL")`` has them.
         """
-        since = self.now - timedelta(days=days)
+        try:
+            since = self.now - timedelta(days=days)
+        except (OverflowError, TypeError, ValueError) as error:
+            raise WrongUse(f"days: expected a number of days that reaches back to a date, found {days!r}") from error
         return self.where(f"created_at >= TIMESTAMP '{_timestamp(since)}'")
 
     def where(self, condition: str | None = None, **equal: object) -> Corpus:
@@ -138,19 +153,16 @@ class Corpus:
         """
         columns = [c.name for c in views.documented("sessions")]
         tests, values = _tests(columns, equal, "sessions")
-        clause = " AND ".join([f"({condition})"] * bool(condition) + tests) or "true"
-        child = self._child()
-        try:
-            self._cursor().execute(
-                f"CREATE TABLE {child.catalog}.main.scope AS SELECT session_id FROM sessions WHERE {clause}", values
-            )
-        except duckdb.Error as error:
-            raise QueryError(str(error)) from error
-        return self._finish(child, scope=True)
+        chosen = f"SELECT * FROM sessions WHERE (\n{condition or 'true'}\n)"
+        child = self._child(scoped=True)
+        told = f"SELECT session_id FROM ({chosen}) WHERE {' AND '.join(tests) or 'true'}"
+        create = f"CREATE TABLE {child.catalog}.main.scope AS {told}"
+        self._answered(chosen, lambda: self._cursor().execute(create, values))
+        return self._narrow(child)
 
     def in_zone(self, tz: str) -> Corpus:
         """The same corpus with days formed in another zone, e.g. ``Europe/Berlin``."""
-        return self._finish(self._child(tz=tz))
+        return self._narrow(self._child(tz=tz))
 
     def reprice(
         self,
@@ -168,9 +180,11 @@ class Corpus:
             rates: ``"file"`` uses the user's own rates alone; ``"all"`` looks them up first, then in genai-prices.
             rate_file: another rates file (TOML).
         """
+        if rates not in (None, "all", "file"):
+            raise WrongUse(f"rates: expected 'all' or 'file', found {rates!r}")
         changed = {"rates": rates, "rate_file": rate_file, "like": like}
         kept = {name: value for name, value in changed.items() if value is not None}
-        return self._finish(self._child(price_at=_price_time(at, self.now), **kept))
+        return self._narrow(self._child(price_at=_price_time(at, self.now), **kept))
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -188,6 +202,18 @@ class Corpus:
         if needed and not self.bodies:
             raise QueryError(f"{what} reads what was said; load with bodies=True")
 
+    def _answered(self, text: str, ask: Callable[[], T]) -> T:
+        """What ``ask`` gives, once the views that ``text`` names are there; DuckDB's refusal as a QueryError."""
+        self._define(views.named_in(text), prices=views.reads(text, "prices"))
+        try:
+            try:
+                return ask()
+            except duckdb.CatalogException:
+                self._define(views.library(), prices=True)  # a view may be named in a way that reading does not see
+                return ask()
+        except (duckdb.Error, OverflowError) as error:
+            raise QueryError(str(error)) from error
+
     def _child(self, **changed: object) -> Corpus:
         catalog = f"c{next(_serial)}"
         con = self._con.cursor()
@@ -199,18 +225,24 @@ class Corpus:
             "rates": self._rates,
             "rate_file": self._rate_file,
             "like": self._like,
+            "scoped": self._scoped,
         }
         kept |= changed
-        return Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
+        child = Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
+        weakref.finalize(child, _release, con, catalog)
+        return child
 
-    def _finish(self, child: Corpus, *, scope: bool = False) -> Corpus:
-        views.narrow(child._con, self.catalog, bodies=self.bodies, condition="scope" if scope else None)
+    def _narrow(self, child: Corpus) -> Corpus:
+        if self._scoped and child._scoped:
+            child._con.execute(f"CREATE TABLE IF NOT EXISTS scope AS FROM {self.catalog}.main.scope")
+        views.narrow(child._con, bodies=self.bodies, scoped=child._scoped)
         return child
 
     def _define(self, names: Iterable[str], *, prices: bool = False) -> None:
         """Make the views a question needs, and the rates if it needs them: most questions need few."""
         with self._lock:
-            new = [name for name in names if name not in self._defined]
+            known = views.library()
+            new = [n for n in names if n not in self._defined and (self.bodies or not known[n].needs_bodies)]
             if not self._priced and (prices or views.need_prices(new)):
                 pairs = self._cursor().sql(
                     "SELECT DISTINCT provider, model FROM usage UNION SELECT DISTINCT provider, model FROM sessions"
@@ -267,7 +299,7 @@ def load(
     given: Iterable[PathLike] = paths or known_stores()
     if not given:
         raise LoadError("no path given, and none of the known session stores exists on this machine")
-    clock = (now or datetime.now(UTC)).astimezone(UTC)
+    clock, zone = _clock(now), _zone(tz)
     con = views.connect()
     unclaimed: list[str] = []
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
@@ -279,8 +311,47 @@ def load(
             unclaimed.extend(part.unclaimed)
     views.fold(con, bodies=bodies)
     return Corpus(
-        con, "memory", bodies=bodies, now=clock, tz=tz, rates=rates, rate_file=rate_file, unclaimed=sorted(unclaimed)
+        con,
+        views.WHOLE,
+        bodies=bodies,
+        now=clock,
+        tz=zone,
+        rates=rates,
+        rate_file=rate_file,
+        unclaimed=sorted(unclaimed),
     )
+
+
+def _zone(tz: str) -> str:
+    try:
+        return ZoneInfo(tz).key
+    except (TypeError, ValueError, ZoneInfoNotFoundError, OSError) as error:
+        raise WrongUse(f"tz: expected a zone such as 'Europe/Berlin' or 'UTC', found {tz!r}") from error
+
+
+def _clock(now: datetime | None) -> datetime:
+    if now is not None and not isinstance(now, datetime):
+        raise WrongUse(f"now: expected a datetime, found {now!r}")
+    return (now or datetime.now(UTC)).astimezone(UTC)
+
+
+def _release(con: duckdb.DuckDBPyConnection, catalog: str) -> None:
+    """Let go of a narrowed corpus's catalog; the tables it reads are the whole load's and stay."""
+    with suppress(duckdb.Error):
+        con.execute(f"USE {views.WHOLE}")
+        con.execute(f"DETACH {catalog}")
+
+
+def _narrowed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Whole decimals, which DuckDB makes of sums of integers, as 64-bit integers where they fit."""
+    import polars as pl  # noqa: PLC0415 (brought by DuckDB's own call)
+
+    for name, kind in frame.schema.items():
+        if isinstance(kind, pl.Decimal) and kind.scale == 0:
+            as_integers = frame[name].cast(pl.Int64, strict=False)
+            if as_integers.null_count() == frame[name].null_count():
+                frame = frame.with_columns(as_integers)
+    return frame
 
 
 def _tests(columns: list[str], equal: dict[str, object], where: str) -> tuple[list[str], list[object]]:
@@ -297,10 +368,13 @@ def _price_time(at: str | date | datetime, now: datetime) -> datetime | None:
         return None
     if at == "now":
         return now
-    if isinstance(at, str):
-        at = datetime.fromisoformat(at)
-    if not isinstance(at, datetime):
-        at = datetime(at.year, at.month, at.day, tzinfo=UTC)
+    try:
+        if isinstance(at, str):
+            at = datetime.fromisoformat(at)
+        if not isinstance(at, datetime):
+            at = datetime(at.year, at.month, at.day, tzinfo=UTC)
+    except (AttributeError, ValueError) as error:
+        raise WrongUse(f"at: expected 'call', 'now' or a date such as 2026-11-01, found {at!r}") from error
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 

@@ -29,7 +29,7 @@ PATHS_VARIABLE: Final = "SESSIONLAB_PATHS"
 
 _WIDE, _NARROW = 796, 404
 """Widths of the two columns in pixels: with the gap between them they fill a window of 1280."""
-_LETTER: Final = {"title": 8.6, "subtitle": 6.6}
+_LETTER: Final = {"title": 9.2, "subtitle": 6.6}
 """Pixels a letter of a chart's words takes, generously."""
 _TOOLS: Final = 14
 _STYLE: Final = (Path(__file__).parent / "dashboard.css").read_text(encoding="utf-8")
@@ -134,7 +134,7 @@ class Dashboard:
         selection = self.selection
         self.chosen = selection.of(self.corpus)
         [summary] = self.chosen.view("health.summary").to_dicts()
-        said = _sentence(summary["sessions_read"], self._undated(selection), selection.days is not None)
+        said = _sentence(summary["sessions_read"], self._undated(selection), selection)
         if not summary["sessions_read"]:
             self._figures.value, self._columns.children = said, ()
             return
@@ -211,18 +211,19 @@ def _named(names: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
-def _sentence(sessions: int, undated: int, narrowed: bool) -> str:
-    """How many sessions are shown, and what becomes of those without a date."""
+def _sentence(sessions: int, undated: int, selection: Selection) -> str:
+    """How many sessions are shown, what a model chosen means, and what becomes of sessions without a date."""
     if not sessions:
-        return (
-            '<p class="sl-none" role="status">No session fits. Widen the period, or choose another model or format.</p>'
-        )
-    said = f"{counted(sessions, 'session')} chosen"
+        advice = "No session fits. Widen the period, or choose another model or format."
+        return f'<p class="sl-none" role="status">{advice}</p>'
+    narrowed = selection.days is not None
+    among = f", {undated:,} of them without a date" if undated and not narrowed else ""
+    said = [f"{counted(sessions, 'session')} chosen{among}."]
+    if selection.model is not None:
+        said.append(f"{escape(selection.model)} was at work in each; a session counts whole.")
     if undated and narrowed:
-        said += f". {counted(undated, 'session')} without a date left out: they are in when the period is whole."
-    else:
-        said += f", {undated:,} of them without a date." if undated else "."
-    return f'<p class="sl-said" role="status">{said}</p>'
+        said.append(f"{counted(undated, 'session')} without a date left out: they are in when the period is whole.")
+    return f'<p class="sl-said" role="status">{" ".join(said)}</p>'
 
 
 class _Spent(NamedTuple):
@@ -247,12 +248,13 @@ def _cards(summary: dict[str, Any], then: _Spent, now: _Spent) -> str:
     """A card per figure: the figure large, what it is above, what it is a part of below."""
     runs, priced = summary["runs"], summary["runs_priced"]
     failed_ends = counted(summary["ended_on_failed_call"], "run")
+    ends = f"{summary['unrecorded']:,} of unknown end" if summary["unrecorded"] else "every end recorded"
     cards = [
         _card(
             "runs",
             "Runs",
             f"{runs:,}",
-            f"{summary['unrecorded']:,} of unknown end" if summary["unrecorded"] else "every end recorded",
+            ends,
         ),
         _card(
             "tool_error_rate",

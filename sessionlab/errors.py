@@ -6,6 +6,7 @@
     │       └── Refused         a file that must not be read in part was refused whole
     ├── UnknownName             a view, table, session, format or column that does not exist (also a KeyError)
     │   └── AmbiguousName       an abbreviation that fits several sessions
+    ├── WrongUse                an argument that cannot be meant (also a ValueError)
     ├── MissingColumns          a chart or widget was given a table without the columns it draws
     ├── PriceFileError          a rates file says something that is not a rate
     └── QueryError              SQL that DuckDB refuses, with the names that exist
@@ -73,6 +74,10 @@ class AmbiguousName(UnknownName):
         self.name = name
         shown = ", ".join(found[:SHOWN]) + (" …" if len(found) > SHOWN else "")
         KeyError.__init__(self, f"{name!r} matches {len(found)} sessions ({shown}); use a longer prefix")
+
+
+class WrongUse(SessionlabError, ValueError):
+    """An argument that cannot be meant: what was expected, what was given."""
 
 
 class MissingColumns(SessionlabError):

@@ -25,11 +25,9 @@ from sessionlab.formats.recording import digest63
 from sessionlab.paths import Found
 from sessionlab.tables import Problem, Row, Source
 
-BATCH_BYTES = 24 << 20
+BATCH_BYTES = 8 << 20
 """Input after which the rows read so far are handed over: larger parts cost more memory than they save time."""
-_WITHOUT_BODIES = 4
-"""So many times as much input makes a part of the same size when bodies are left out."""
-PARALLEL_BYTES = 48 << 20
+PARALLEL_BYTES = 64 << 20
 """Below this much input a second process costs more than it saves."""
 _CHUNK_ROWS = 2048
 
@@ -43,7 +41,7 @@ class Read(NamedTuple):
 
 
 def read_files(files: Sequence[Found], *, bodies: bool = True, strict: bool = False) -> Iterator[Read]:
-    """Read ``files`` one after the other; memory holds the rows of about BATCH_BYTES of input with bodies at a time.
+    """Read ``files`` one after the other; memory holds the rows of about BATCH_BYTES of input at a time.
 
     Raises:
         BadInput, Refused: with ``strict``, at the first problem worse than a note.
@@ -75,7 +73,6 @@ def _read_files(files: Sequence[Found], *, bodies: bool, strict: bool) -> Iterat
     batcher = Batcher()
     unclaimed: list[str] = []
     pending = 0
-    enough = BATCH_BYTES if bodies else BATCH_BYTES * _WITHOUT_BODIES
     for found in files:
         source_id = digest63(found.uri)
         read_before = 0
@@ -100,7 +97,7 @@ def _read_files(files: Sequence[Found], *, bodies: bool, strict: bool) -> Iterat
                     batcher.add(source_id, chunk)
                     pending += recording.decoded_bytes - read_before
                     read_before = recording.decoded_bytes
-                    if pending >= enough:
+                    if pending >= BATCH_BYTES:
                         yield Read(batcher.take(), unclaimed, pending)
                         unclaimed, pending = [], 0
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -21,12 +22,13 @@ PASSED_OVER = (".forgetting",)
 
 
 class Found(NamedTuple):
-    """A file to read. ``stream`` is set for an open file, which is read where it is."""
+    """A file to read. ``stream`` is set for an open file, ``identity`` (device, inode) for a local one."""
 
     uri: str
     size_bytes: int | None
     modified_at: int | None
     stream: IO[bytes] | None = None
+    identity: tuple[int, int] | None = None
 
     def open(self) -> IO[bytes]:
         """The file, opened for reading bytes."""
@@ -52,56 +54,96 @@ def find(paths: Iterable[PathLike]) -> list[Found]:
     """Every file that ``paths`` name, once, ordered by uri; open files come first, in the order given.
 
     Raises:
-        LoadError: a path that exists nowhere, or a glob without a match, by name.
+        LoadError: a path that exists nowhere, a glob without a match, something that is no path at all; by name.
     """
     streams: list[Found] = []
     files: dict[str, Found] = {}
-    for number, path in enumerate(paths):
+    for path in paths:
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)  # noqa: PLW2901 (the same path, as text)
         if not isinstance(path, str | os.PathLike):
-            stream = path
-            name = getattr(stream, "name", None)
-            streams.append(Found(f"stream:{name if isinstance(name, str) else number}", None, None, stream))
+            streams.append(_opened(path, {f.uri for f in streams}))
             continue
         text = os.fspath(path)
-        found = list(_remote(text) if "://" in text else _local(text))
-        if not found and not Path(text).expanduser().is_dir():
+        found = list(_remote(text) if "://" in text else _local(text)) if text else []
+        if not found and not (text and os.path.isdir(os.path.expanduser(text))):  # noqa: PTH111, PTH112 (see _local)
             raise LoadError(f"no file at {text!r}: expected a file, a folder, a glob that matches, or an fsspec URL")
         files.update((f.uri, f) for f in found)
     return streams + [files[uri] for uri in sorted(files)]
+
+
+def _opened(given: object, taken: set[str]) -> Found:
+    """An open binary file, from its beginning where it can be rewound; names that repeat get a number."""
+    what = f"expected paths or open binary files, found {type(given).__name__}"
+    if not hasattr(given, "read"):
+        hint = "; pass its items one by one: load(*paths)" if isinstance(given, Iterable) else ""
+        raise LoadError(what + hint)
+    stream = cast("IO[bytes]", given)
+    try:
+        if stream.seekable():
+            stream.seek(0)
+        if not isinstance(stream.read(0), bytes):
+            raise LoadError(f"{what} in text mode; open it with mode 'rb'")
+    except (AttributeError, ValueError, TypeError) as error:
+        raise LoadError(f"{what}: {error}") from error
+    name = getattr(stream, "name", None)
+    names = (f"stream:{name}{f'#{n}' if n else ''}" if isinstance(name, str) else f"stream:{n}" for n in count())
+    uri = next(uri for uri in names if uri not in taken)
+    return Found(uri, None, None, stream)
 
 
 def _local(text: str) -> Iterator[Found]:
     path = os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 (a glob is no path yet; ".." stays as written)
     if os.path.isdir(path):  # noqa: PTH112
         yield from _walk(path)
-    elif os.path.isfile(path):  # noqa: PTH113
-        yield _stat(path)
+    elif os.path.exists(path):  # noqa: PTH110 (a file, or what reading will call none)
+        yield from _stat(path)
     elif glob.has_magic(path):
+        seen: set[tuple[int, int]] = set()  # `**` follows links to folders, also round and round
         for match in glob.iglob(path, recursive=True, include_hidden=True):  # noqa: PTH207 (Path.glob knows no hidden files)
             if os.path.isfile(match) and not match.endswith(PASSED_OVER):  # noqa: PTH113
-                yield _stat(match)
+                for found in _stat(match):
+                    if found.identity is None or found.identity not in seen:
+                        seen |= {found.identity} if found.identity else set()
+                        yield found
 
 
 def _walk(folder: str) -> Iterator[Found]:
-    stack = [folder]
+    """Every regular file below a folder; links to folders are followed, each folder is entered once."""
+    stack, entered = [folder], set()
     while stack:
-        with os.scandir(stack.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
+        here = stack.pop()
+        try:
+            facts = os.stat(here)  # noqa: PTH116
+            if (facts.st_dev, facts.st_ino) in entered:
+                continue
+            entered.add((facts.st_dev, facts.st_ino))
+            with os.scandir(here) as entries:
+                listed = sorted(entries, key=lambda e: e.name)
+        except OSError:
+            yield Found(here, None, None)  # opening it will say why it cannot be read
+            continue
+        for entry in listed:
+            try:
+                if entry.is_dir():
                     if entry.name not in SKIPPED_FOLDERS:
                         stack.append(entry.path)
                 elif entry.is_file() and not entry.name.endswith(PASSED_OVER):
-                    facts = entry.stat()
-                    yield Found(entry.path, facts.st_size, facts.st_mtime_ns // 1000)
+                    yield from _stat(entry.path)
+            except OSError:
+                yield Found(entry.path, None, None)
 
 
-def _stat(path: str) -> Found:
+def _stat(path: str) -> Iterator[Found]:
     facts = os.stat(path)  # noqa: PTH116
-    return Found(path, facts.st_size, facts.st_mtime_ns // 1000)
+    yield Found(path, facts.st_size, facts.st_mtime_ns // 1000, identity=(facts.st_dev, facts.st_ino))
 
 
 def _remote(url: str) -> Iterator[Found]:
-    fs, path = fsspec.core.url_to_fs(url)
+    try:
+        fs, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise LoadError(f"{url!r}: {error}") from error
     names = fs.glob(path) if glob.has_magic(path) else fs.find(path)
     for name in names:
         facts = fs.info(name)

@@ -74,7 +74,7 @@ class Link(Row, frozen=True, kw_only=True):
     session_id: Col[str, "VARCHAR", "Session that makes the claim."]
     seq: Col[Big, "Entry that makes it; null when the opening does."] = None
     line: Col[Big, "Line that makes it, 1-based; null where a file is not lines."] = None
-    relation: Col[str, "VARCHAR", "One of forked_from, imported_from, continued_from, spawned_from, exported_to, seat_of."]
+    relation: Col[str, "VARCHAR", "forked_from, imported_from, exported_to, continued_from, spawned_from or seat_of."]
     other_session_id: Col[Text, "Session it points at; need not be loaded."] = None
     at_run: Col[Big, "Run (1-based) after which they part."] = None
     digest: Col[Text, "Digest of the file taken in or given out."] = None

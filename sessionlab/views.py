@@ -25,6 +25,10 @@ from sessionlab.tables import BODY_TABLES, TABLES, columns, plain_columns
 
 FOLDED = ("sources", "_tellings", "copies", "sessions", "agents", "usage")
 """The plain tables that are computed once per load, in the order they need each other."""
+WHOLE = "memory"
+"""Catalog of the whole load, as DuckDB names the database a connection opens with."""
+INSERTED_ROWS, INSERTED_BYTES = 32_768, 16 << 20
+"""A statement is made for so many rows or bytes: each costs some milliseconds, however few it appends."""
 RAW_TABLES = tuple(name for name in TABLES if name != "prices")
 
 
@@ -74,9 +78,9 @@ class View:
 
 
 def reads(text: str, name: str) -> bool:
-    """Whether SQL ``text`` names the table or view ``name`` outside comments."""
-    code = re.sub(r"--.*", "", text)
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", code) is not None
+    """Whether SQL ``text`` names the table or view ``name`` outside comments, in any case, quoted or not."""
+    code = re.sub(r"--.*", "", text).replace('"', "")
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", code, re.IGNORECASE) is not None
 
 
 @cache
@@ -126,20 +130,36 @@ def insert(con: duckdb.DuckDBPyConnection, tables: dict[str, pa.Table]) -> None:
 def inserter(con: duckdb.DuckDBPyConnection) -> Iterator[Callable[[dict[str, pa.Table]], None]]:
     """A function like `insert` that returns at once: DuckDB works while the next part is read.
 
-    One part is under way at a time, so that no more than two are held. Nothing else may use ``con`` inside.
+    Small tables are held until they are worth a statement, at most to the end. One insertion is under way at a time,
+    so that memory stays bounded. Nothing else may use ``con`` inside.
     """
+    held: dict[str, list[pa.Table]] = {}
     under_way: Future[None] | None = None
+
+    def settled() -> None:
+        if under_way is not None:
+            under_way.result()
+
     with ThreadPoolExecutor(1, thread_name_prefix="sessionlab-insert") as thread:
 
         def start(tables: dict[str, pa.Table]) -> None:
             nonlocal under_way
-            if under_way is not None:
-                under_way.result()
-            under_way = thread.submit(insert, con, tables)
+            for name, part in tables.items():
+                held.setdefault(name, []).append(part)
+            large = [name for name, parts in held.items() if _worth_inserting(parts)]
+            if large:
+                ready = {name: pa.concat_tables(held.pop(name)) for name in large}
+                settled()
+                under_way = thread.submit(insert, con, ready)
 
         yield start
-        if under_way is not None:
-            under_way.result()
+        settled()
+    insert(con, {name: pa.concat_tables(parts) for name, parts in held.items()})
+
+
+def _worth_inserting(parts: list[pa.Table]) -> bool:
+    rows, size = sum(part.num_rows for part in parts), sum(part.nbytes for part in parts)
+    return bool(rows >= INSERTED_ROWS or size >= INSERTED_BYTES)
 
 
 def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
@@ -155,28 +175,25 @@ def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
             con.execute(f"CREATE VIEW {name} AS {statements[f'plain.{name}']}")
 
 
-def narrow(con: duckdb.DuckDBPyConnection, parent: str, *, bodies: bool, condition: str | None) -> None:
-    """In the (empty) catalog that ``con`` uses, plain and raw tables of ``parent``, cut to the sessions of ``scope``.
+def narrow(con: duckdb.DuckDBPyConnection, *, bodies: bool, scoped: bool) -> None:
+    """In the (empty) catalog that ``con`` uses, plain and raw tables of the load, cut to the sessions in ``scope``.
 
-    ``condition`` None: all of them. Files stay whole: `sources`, `problems` and `extents` are cut by file.
+    Not ``scoped``: all of them. Files stay whole: `sources`, `problems` and `extents` are cut by file.
     """
     con.execute("CREATE SCHEMA raw")
-    # By its full name: a catalog narrowed further reads these views from where no bare `scope` is in sight.
-    scope = f"{con.sql('SELECT current_database()').fetchall()[0][0]}.main.scope"
     for schema in ("raw", "main"):
         for name in RAW_TABLES:
             if bodies or name not in BODY_TABLES:
-                scoped = "" if condition is None else _scope_of(name, parent, scope)
-                con.execute(f"CREATE VIEW {schema}.{name} AS SELECT x.* FROM {parent}.{schema}.{name} x {scoped}")
+                kept = _scope_of(name) if scoped else ""
+                con.execute(f"CREATE VIEW {schema}.{name} AS SELECT x.* FROM {WHOLE}.{schema}.{name} x {kept}")
     for name in ("copies", "_tellings"):
-        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {parent}.main.{name}")
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {WHOLE}.main.{name}")
 
 
-def _scope_of(name: str, parent: str, scope: str) -> str:
+def _scope_of(name: str) -> str:
     if "session_id" in SCHEMAS[name].names and name != "problems":
-        return f"SEMI JOIN {scope} AS kept ON kept.session_id = x.session_id"
-    kept = f"SEMI JOIN {scope} AS kept ON kept.session_id"
-    told = f"SELECT s.source_id FROM {parent}.raw.sessions s {kept} = s.session_id"
+        return "SEMI JOIN scope AS kept ON kept.session_id = x.session_id"
+    told = f"SELECT s.source_id FROM {WHOLE}.raw.sessions s SEMI JOIN scope AS kept ON kept.session_id = s.session_id"
     return f"SEMI JOIN ({told}) AS files ON files.source_id = x.source_id"
 
 

@@ -1,13 +1,20 @@
-"""What several tests share: a fixed clock, the real session files, small tables written as CSV."""
+"""What several tests share: a fixed clock, the real session files, a browser, small tables written as CSV."""
 
 from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.browser import servers
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "data-samples"
@@ -33,6 +40,22 @@ def corpora() -> Path:
     if not folder:
         pytest.skip("real session files are not part of the project; name their folder in SESSIONLAB_CORPORA")
     return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The Chromium to use; without one nothing that needs it is tried, and no server started."""
+    found = servers.chromium_program()
+    if found is None:
+        pytest.skip("no Chromium on PATH, and SESSIONLAB_CHROMIUM is not set")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(program: str) -> Iterator[Browser]:
+    """A headless Chromium, one for all tests: two of its drivers cannot live side by side in one process."""
+    with servers.chromium(program) as opened:
+        yield opened
 
 
 def read_csv(path: Path) -> tuple[list[str], list[list[str | None]]]:

@@ -231,3 +231,84 @@ def test_two_questions_at_a_time(golden: sl.Corpus) -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda n: golden.view("health.summary" if n % 2 else "cost.stats").height, range(40)))
     assert answers == [1] * 40
+
+
+def test_sql_finds_views_however_they_are_named(now: datetime) -> None:
+    """Quoted, in capitals, behind a string that looks like a comment; in the condition of `where` too."""
+    corpus = sl.load(_mecha("2026-10-01T00:00:00Z", 1), now=now)
+    for query in (
+        'FROM "health"."by_model"', "FROM Health.By_Model", "SELECT '--' AS x, model FROM health.by_model",
+        "FROM health . by_model",
+    ):  # fmt: skip
+        assert corpus.sql(query).height == 1
+    assert corpus.where("session_id IN (SELECT session_id FROM health.runs)").table("sessions").height == 1
+    assert corpus.where("true -- all of them").table("sessions").height == 1
+    assert corpus.sql("FROM PRICES").height == 0
+
+
+def test_a_condition_never_widens_what_is_given(now: datetime) -> None:
+    """Brackets in a condition do not get around the columns that must be equal."""
+    corpus = sl.load(_mecha("2026-10-01T00:00:00Z", 1, "m1"), _mecha("2026-10-02T00:00:00Z", 2, "m2"), now=now)
+    assert corpus.where("false) OR (true", model="m1").table("sessions")["model"].to_list() == ["m1"]
+
+
+def test_sums_of_integers_are_integers(golden: sl.Corpus) -> None:
+    """DuckDB sums into 128 bits; what fits comes as Int64, which charts and JSON take."""
+    frame = golden.sql("SELECT sum(output_tokens) AS o, 2::HUGEINT ** 0 AS x, 1.5 AS half FROM usage")
+    assert str(frame.schema["o"]) == "Int64"
+    assert frame["o"].item() == 125
+    assert golden.sql("SELECT 170141183460469231731687303715884105727 AS big").height == 1
+
+
+def test_sql_that_asks_nothing_is_an_error(golden: sl.Corpus) -> None:
+    """An empty text, or one that gives no rows, is told."""
+    for query in ("", ";"):
+        with pytest.raises(sl.QueryError):
+            golden.sql(query)
+    assert golden.sql("SELECT $n AS n", {"n": 4})["n"].item() == 4
+
+
+@pytest.mark.parametrize("days", [float("nan"), float("inf"), 1e9, "30", None])
+def test_days_that_reach_nowhere_are_refused(golden: sl.Corpus, days: float) -> None:
+    """A period is a number of days that leads to a date."""
+    with pytest.raises(sl.WrongUse, match="days: expected a number of days"):
+        golden.last(days=days)
+
+
+def test_arguments_that_cannot_be_meant_are_refused(golden: sl.Corpus) -> None:
+    """Zone, date, rates, clock: what was expected and what was given; also a ValueError."""
+    for ask, words in (
+        (lambda: golden.in_zone("No/Where"), "tz: expected a zone such as 'Europe/Berlin' or 'UTC', found 'No/W"),
+        (lambda: golden.in_zone(None), "tz: expected a zone"),  # type: ignore[arg-type]
+        (lambda: sl.load(GOLDEN, tz="X/Y"), "tz: expected a zone"),
+        (lambda: sl.load(GOLDEN, now="2026-01-01"), "now: expected a datetime, found '2026-01-01'"),  # type: ignore[arg-type]
+        (lambda: golden.reprice("garbage"), "at: expected 'call', 'now' or a date such as 2026-11-01, found 'garbage'"),
+        (lambda: golden.reprice(3), "at: expected"),  # type: ignore[arg-type]
+        (lambda: golden.reprice(rates="x"), "rates: expected 'all' or 'file', found 'x'"),  # type: ignore[arg-type]
+        (lambda: golden.session_id(None), "expected a session id as text"),  # type: ignore[arg-type]
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=re.escape(words)):
+            ask()
+
+
+def test_narrowed_corpora_are_let_go(golden: sl.Corpus) -> None:
+    """A dashboard narrows at every move: what it no longer holds is given back, what it holds still answers."""
+    import gc
+
+    held = golden.where(format="mecha")
+    inner = held.where("true").in_zone("Asia/Tokyo")
+    for _ in range(5):
+        golden.where(format="mecha").view("health.summary")
+    gc.collect()
+    names = golden.sql("SELECT database_name FROM duckdb_databases() WHERE NOT internal")["database_name"].to_list()
+    assert len(names) == 3, names
+    del held
+    gc.collect()
+    assert inner.view("health.summary")["runs"].item() == 2
+
+
+def test_a_column_called_name_can_be_asked_for(golden: sl.Corpus) -> None:
+    """The view's own name is positional, so every column can be named."""
+    assert golden.table("tool_calls", name="web_fetch").height == 1
+    with pytest.raises(sl.UnknownName, match=r"no table named 'raw\.prices'"):
+        golden.table("raw.prices")

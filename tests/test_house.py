@@ -62,7 +62,7 @@ def test_every_column_has_a_sentence_a_type_and_its_unit(table: str) -> None:
         assert names[0] == "source_id"
     for column in plain_columns(TABLES[table]):
         assert column.type in SQL_TYPES
-        assert column.doc[0].isupper() or column.doc[0] in "`63"
+        assert column.doc[0].isupper() or column.doc[0] in "`63f"
         assert column.doc.endswith((".", "…"))
         assert column.name not in RESERVED
         assert re.fullmatch(r"[a-z][a-z0-9_]*", column.name)

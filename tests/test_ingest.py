@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import sessionlab as sl
@@ -86,6 +87,32 @@ def test_the_collector_rests_only_while_rows_are_made(cases: list[Path]) -> None
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("rows", [1, 50, 10**9])
+def test_the_inserter_appends_what_it_is_given(cases: list[Path], monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Whether parts are inserted one by one, several together or all at the end, every row arrives, in order."""
+    monkeypatch.setattr(ingest, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(views, "INSERTED_ROWS", rows)
+    parts = [part.tables for part in ingest.read_files(find(cases))]
+    con = views.connect()
+    with views.inserter(con) as insert:
+        for part in parts:
+            insert(part)
+    for name in views.RAW_TABLES:
+        wanted = [row for part in parts if name in part for row in part[name].to_pylist()]
+        found = con.sql(f"FROM raw.{name}").to_arrow_table().to_pylist()
+        assert found == wanted, name
+
+
+def test_an_insertion_that_fails_is_told(cases: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of DuckDB in the thread that inserts is the caller's, not lost."""
+    monkeypatch.setattr(views, "INSERTED_ROWS", 1)
+    [part, *_] = ingest.read_files(find(cases))
+    con = views.connect()
+    con.execute("DROP TABLE raw.entries")
+    with pytest.raises(duckdb.CatalogException, match="entries"), views.inserter(con) as insert:
+        insert(part.tables)
 
 
 def test_an_unguarded_script_may_load_in_parallel(tmp_path: Path, cases: list[Path]) -> None:

@@ -93,3 +93,71 @@ def test_known_stores_are_those_that_exist(tmp_path: Path, monkeypatch: pytest.M
     assert known_stores() == [str(tmp_path / "elsewhere/sessions"), str(tmp_path / ".claude/projects")]
     monkeypatch.setenv("MECHA_SESSION_DIR", str(tmp_path))
     assert known_stores()[0] == str(tmp_path)
+
+
+def test_linked_folders_are_followed_once(tmp_path: Path) -> None:
+    """A store may be a link, or hold links to folders; one that leads in a circle ends."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/a.jsonl").write_text("a")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/linked").symlink_to(tmp_path / "real")
+    (tmp_path / "store/round").symlink_to(tmp_path / "store")
+    assert [f.uri for f in find([tmp_path / "store"])] == [f"{tmp_path}/store/linked/a.jsonl"]
+    assert len(find([str(tmp_path / "store/**/*.jsonl")])) == 1
+
+
+def test_what_cannot_be_looked_at_is_found_all_the_same(tmp_path: Path) -> None:
+    """A link that leads nowhere or to itself, a folder that may not be read: they do not stop the walk."""
+    (tmp_path / "good.jsonl").write_text("x")
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
+    names = [Path(f.uri).name for f in find([tmp_path])]
+    assert "good.jsonl" in names
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["a.jsonl"], r"found list; pass its items one by one: load\(\*paths\)"),
+        (iter(["a.jsonl"]), r"pass its items one by one"),
+        (3, "found int"),
+        (None, "found NoneType"),
+        (io.StringIO("x"), "StringIO in text mode; open it with mode 'rb'"),
+        ("", "no file at ''"),
+    ],
+)
+def test_what_is_no_path_is_refused_in_words(given: object, words: str) -> None:
+    """A list, a number, a text file: told at once, never an empty corpus."""
+    with pytest.raises(LoadError, match=words):
+        find([given])  # type: ignore[list-item]
+
+
+def test_a_closed_file_is_refused_in_words(tmp_path: Path) -> None:
+    """A file object that was closed cannot be read."""
+    (tmp_path / "a").write_bytes(b"x")
+    with (tmp_path / "a").open("rb") as stream:
+        pass
+    with pytest.raises(LoadError, match="closed file"):
+        find([stream])
+
+
+def test_open_files_of_one_name_stay_apart(tmp_path: Path) -> None:
+    """Two members of two archives may bear one name: each is a source of its own; each is read from its beginning."""
+    (tmp_path / "a").write_bytes(b"one")
+    with (tmp_path / "a").open("rb") as first, (tmp_path / "a").open("rb") as second:
+        first.read()
+        found = find([first, second])
+        assert [f.uri for f in found] == [f"stream:{tmp_path}/a", f"stream:{tmp_path}/a#1"]
+        assert found[0].open().read() == b"one"
+
+
+def test_bytes_are_paths_too(tmp_path: Path) -> None:
+    """`os.fsencode` gives paths as bytes."""
+    (tmp_path / "a").write_bytes(b"one")
+    assert [f.uri for f in find([str(tmp_path / "a").encode()])] == [f"{tmp_path}/a"]  # type: ignore[list-item]
+
+
+def test_an_unknown_scheme_is_refused_in_words() -> None:
+    """A URL of no known kind is told, not a traceback of another library."""
+    with pytest.raises(LoadError, match="'nothing://x'"):
+        find(["nothing://x"])

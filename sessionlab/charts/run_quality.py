@@ -21,7 +21,7 @@ COLUMNS: Final[dict[str, Kind]] = {
     "tool_errors": "BIGINT",
     "tool_error_rate": "DOUBLE",
     "ended_on_failed_call": "BIGINT",
-    "ended_on_failed_call_rate": "DOUBLE",
+    "runs_with_ending": "BIGINT",
     "cut_short": "BIGINT",
 }
 _STRETCHES: Final = 370
@@ -59,7 +59,7 @@ def run_quality(by_day: ArrowStream) -> Picture:
     Args:
         by_day: the view ``health.by_day``: rows of ``day`` (null: undated), ``runs``, ``tool_calls``,
             ``tool_errors``, ``tool_error_rate`` (null without a denominator), ``ended_on_failed_call`` (runs),
-            ``ended_on_failed_call_rate`` (of the runs that record it; null where none does), ``cut_short`` (runs; null
+            ``runs_with_ending`` (runs that record whether their last call had failed), ``cut_short`` (runs; null
             where nothing tells).
 
     Raises:
@@ -109,7 +109,7 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(
         judged_calls=judged("tool_errors", "tool_error_rate", "tool_calls"),
         cut_runs=pl.when(pl.col("cut_short").is_not_null()).then("runs"),
-        ended_runs=judged("ended_on_failed_call", "ended_on_failed_call_rate", "runs"),
+        ended_runs=pl.when(pl.col("runs_with_ending") > 0).then("runs_with_ending"),
     )
     return rows.with_columns(
         pl.when(pl.col(measure.whole).is_not_null()).then(measure.part).alias(measure.part) for measure in _MEASURES

@@ -29,7 +29,7 @@ _SHAPES: Final = ("circle", "diamond", "triangle-down")
 _LEAST: Final = 0.05
 """The share at the right edge at least: without a floor, one error in a thousand calls would fill the panel."""
 _COUNTS: Final = ("calls", *_MEASURES)
-_PANELS: Final = (250, 210, 180)
+_PANELS: Final = (250, 240, 180)
 """Widths of the rates, of the counts and of the durations, in pixels."""
 
 _LASTING: Final = (

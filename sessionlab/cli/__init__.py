@@ -6,10 +6,12 @@ Exit codes: 0 done; 1 something was refused, or a check found a difference; 2 wr
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 import typer
 
 from sessionlab.cli import ask, pages, sessions, start
+from sessionlab.cli.output import visible
 from sessionlab.errors import SessionlabError
 
 __all__ = ["app", "main"]
@@ -27,12 +29,18 @@ for _room in (start, sessions, ask, pages):
 
 
 def main() -> None:
-    """Run the command line; an error a caller may catch is one sentence on stderr."""
+    """Run the command line; an error a caller may catch, and a file that cannot be used, is one sentence on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no › shows ?, not a traceback
     try:
         app()
     except SessionlabError as error:
-        sys.stderr.write(f"sessionlab: {error}\n")
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of our output has gone (`| head`)
-        sys.stderr.close()
-        sys.exit(0)
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'output'}: {error.strerror or error}")
+
+
+def _fail(sentence: str) -> None:
+    sys.stderr.write(f"sessionlab: {visible(sentence)}\n")
+    sys.exit(2)

@@ -46,10 +46,10 @@ def load(paths: Paths = None, json: Json = False, now: Now = None) -> None:
 
         out = output.console()
         out.print(repr(corpus).splitlines()[0], style="bold")
-        out.print(output.table(by_format, title="files by format", totals=True))
-        out.print(output.table(pl.DataFrame(counts), title="rows by table (raw: as each file says)"))
+        output.print_table(by_format, title="files by format", totals=True)
+        output.print_table(pl.DataFrame(counts), title="rows by table (raw: as each file says)")
         if by_kind.height:
-            out.print(output.table(by_kind, title="problems (sessionlab view problems.list has each)"))
+            output.print_table(by_kind, title="problems (sessionlab view problems.list has each)")
         if corpus.unclaimed:
             out.print(f"{len(corpus.unclaimed):,} other files are in no format known here.")
     raise typer.Exit(options.refused(corpus))
@@ -65,7 +65,7 @@ def view(
     tz: Zone = None,
     at: Annotated[str, typer.Option("--at", help="Rates of: `call` (each call's day), `now`, or a date.")] = "call",
     like: Annotated[str | None, typer.Option("--like", help="Price everything as this model.")] = None,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", help="Show this many rows of text.")] = 200,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="Show this many rows of text.")] = 200,
     now: Now = None,
 ) -> None:
     """The rows of a view or table."""
@@ -80,13 +80,14 @@ def view(
     frame = corpus.table(name) if name.removeprefix("raw.") in TABLES else corpus.view(name)
     if json:
         output.print_json(output.records(frame))
-        return
-    out = output.console()
-    out.print(output.table(frame, totals=name.startswith("cost."), limit=limit))
-    if limit is not None and frame.height > limit:
-        out.print(f"{frame.height - limit:,} more rows (-n {frame.height} shows them all)")
-    if name.endswith("by_day"):
-        out.print(f"days in {corpus.tz}", style="dim")
+    else:
+        out = output.console()
+        output.print_table(frame, totals=name.startswith("cost."), limit=limit)
+        if limit is not None and frame.height > limit:
+            out.print(f"{frame.height - limit:,} more rows (-n {frame.height} shows them all)")
+        if name.endswith("by_day"):
+            out.print(f"days in {corpus.tz}", style="dim")
+    raise typer.Exit(options.refused(corpus))
 
 
 def sql(
@@ -97,11 +98,13 @@ def sql(
     now: Now = None,
 ) -> None:
     """The answer to an SQL question."""
-    frame = options.load(paths, bodies=True, tz=tz, now=now).sql(query)
+    corpus = options.load(paths, bodies=True, tz=tz, now=now)
+    frame = corpus.sql(query)
     if json:
         output.print_json(output.records(frame))
     else:
-        output.console().print(output.table(frame))
+        output.print_table(frame)
+    raise typer.Exit(options.refused(corpus))
 
 
 def views(
@@ -193,11 +196,10 @@ def prices(
     if json:
         output.print_json({"prices": output.records(found), "unpriced": output.records(missing)})
         return
-    out = output.console()
     empty = [n for n in found.columns if found[n].null_count() == found.height]
-    out.print(output.table(found.drop(empty), title="rates, US dollars per million tokens"))
+    output.print_table(found.drop(empty), title="rates, US dollars per million tokens")
     if missing.height:
-        out.print(output.table(missing, title="models without a rate: their cost is unknown, not zero"))
+        output.print_table(missing, title="models without a rate: their cost is unknown, not zero")
 
 
 def _dictionary(rows: Sequence[tuple[str, ...]], headings: tuple[str, ...] = ("column", "type", "meaning")) -> None:

@@ -25,7 +25,7 @@ def write(corpus: Corpus, session_id: str) -> None:
         [session_id],
     ).rows()
     when = f"{created:%Y-%m-%d %H:%M:%S}" if created else UNKNOWN
-    sys.stdout.write(f"{name}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
+    sys.stdout.write(f"{visible(name)}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
     marks = _results(corpus, session_id)
     by_agent: dict[str, list[dict[str, object]]] = {"root": []}
     for row in corpus.view("log.messages", session_id=session_id).iter_rows(named=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sessionlab.cli.output import UNKNOWN, records
+from sessionlab.cli.output import UNKNOWN, records, visible
 
 if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
@@ -70,7 +70,8 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
     if len(by_model) > 1:
         lines.append(f"  {'model':<28} {'runs':>6} {'tool errors':>12} {'failed ends':>12} {'cut short':>10}")
         lines += [
-            f"  {row['model'] or UNKNOWN:<28} {row['runs']:>6,} {_rate(row['tool_error_rate']):>12}"
+            f"  {visible(row['model'] or UNKNOWN):<28} {row['runs']:>6,}"
+            f" {_rate(row['tool_error_rate']):>12}"
             f" {_rate(row['ended_on_failed_call_rate']):>12} {_rate(row['cut_short_rate']):>10}"
             for row in by_model
         ]
@@ -80,8 +81,8 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
     findings = told["findings"]
     assert isinstance(findings, list)
     lines += [
-        f"  ! {row['model']} {row['finding']}: {_rate(row['observed'])} ({row['cases']:,} of {row['out_of']:,};"
-        f" worth a look from {_rate(row['threshold'])})"
+        f"  ! {visible(row['model'])} {row['finding']}: {_rate(row['observed'])}"
+        f" ({row['cases']:,} of {row['out_of']:,}; worth a look from {_rate(row['threshold'])})"
         for row in findings
     ]
     lines += [f"  {count:,} {word} sessions are left out" for word, count in hidden.items() if count]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sessionlab.errors import WrongUse
+
 if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
 
@@ -42,9 +44,12 @@ Now = Annotated[str | None, typer.Option("--now", help="The clock, an ISO time; 
 def clock(now: str | None) -> datetime:
     """The time that ``--now`` or ``$SESSIONLAB_NOW`` tells, else the real one, in UTC."""
     told = now or os.environ.get("SESSIONLAB_NOW")
-    if told is None:
+    if not told:
         return datetime.now(UTC)
-    when = datetime.fromisoformat(told)
+    try:
+        when = datetime.fromisoformat(told)
+    except ValueError as error:
+        raise WrongUse(f"--now: expected an ISO time, found {told!r}") from error
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
 
 

@@ -6,10 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -23,9 +25,15 @@ COUNTED = frozenset({"calls", "unpriced", "runs", "errors", "denied", "problems"
 _CENT = 0.01
 
 
+PIPED_WIDTH = 100_000
+"""Into a file or a pipe nothing is cut."""
+LEAST_TEXT = 14
+"""Characters to which a column of text may shrink before a table is given up for records."""
+
+
 def console() -> Console:
     """A console on stdout that never cuts a line when its output goes to a file or a pipe."""
-    return Console(width=None if sys.stdout.isatty() else 240, highlight=False, soft_wrap=False)
+    return Console(width=None if sys.stdout.isatty() else PIPED_WIDTH, highlight=False, soft_wrap=False)
 
 
 def print_json(value: object) -> None:
@@ -40,15 +48,25 @@ def _rounded(value: object, name: str = "") -> object:
         return {key: _rounded(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
         return [_rounded(inner, name) for inner in value]
-    return round(value, 12) if isinstance(value, float) and name.endswith("_usd") else value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None  # JSON has no word for it
+        return round(value, 12) if name.endswith("_usd") else value
+    return value
 
 
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat(timespec="microseconds" if value.microsecond else "seconds") + "Z"
-    if isinstance(value, date):
+    if isinstance(value, date | time):
         return value.isoformat()
-    raise TypeError(f"no JSON for {type(value).__name__}")
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value)
 
 
 def records(frame: pl.DataFrame) -> list[dict[str, object]]:
@@ -101,28 +119,74 @@ def visible(text: str) -> str:
 _DIRECTIONS = frozenset([0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029])
 
 
-def table(frame: pl.DataFrame, *, title: str | None = None, totals: bool = False, limit: int | None = None) -> Table:
-    """A frame as a table: numbers to the right, units by column name, — for unknown, totals where it adds up."""
+def print_table(
+    frame: pl.DataFrame, *, title: str | None = None, totals: bool = False, limit: int | None = None
+) -> None:
+    """A frame as a table: numbers to the right, units by column name, — for unknown, totals where it adds up.
+
+    Where it is wider than the terminal, columns that are null throughout are left out, then texts are shortened; what
+    still does not fit is written as records, a column a line: no figure is ever cut.
+    """
+    out = console()
     shown = frame if limit is None else frame.head(limit)
-    drawn = Table(box=SIMPLE_HEAD, title=title, title_justify="left", show_footer=False, pad_edge=False)
-    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
-        drawn.add_column(heading(name), justify="right" if kind.is_numeric() else "left", overflow="ellipsis")
-    for row in shown.iter_rows():
-        drawn.add_row(*(Text(cell(name, value)) for name, value in zip(frame.columns, row, strict=True)))
+    rows = [[cell(n, v) for n, v in zip(frame.columns, row, strict=True)] for row in shown.iter_rows()]
     if totals and frame.height > 1:
-        drawn.add_section()
-        drawn.add_row(*_totals(frame), style="bold")
-    return drawn
+        rows.append(_totals(frame))
+    numeric = [kind.is_numeric() for kind in frame.dtypes]
+    widths = [
+        max(_widest_word(heading(name)), *(cell_len(row[place]) for row in rows), 1)
+        for place, name in enumerate(frame.columns)
+    ]
+    kept = list(range(len(frame.columns)))
+    if _drawn_width(widths, kept) > out.width:
+        kept = [i for i in kept if frame[frame.columns[i]].null_count() < frame.height] or kept[:1]
+    least = [w if numeric[i] else min(w, LEAST_TEXT) for i, w in enumerate(widths)]
+    if title:
+        out.print(Text(title, style="italic"))
+    if _drawn_width(least, kept) > out.width:
+        _print_records(out, [frame.columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+        return
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for i in kept:
+        drawn.add_column(
+            heading(frame.columns[i]),
+            justify="right" if numeric[i] else "left",
+            no_wrap=False,
+            min_width=least[i],
+            overflow="ellipsis",
+        )
+    for number, row in enumerate(rows):
+        last = totals and frame.height > 1 and number == len(rows) - 1
+        if last:
+            drawn.add_section()
+        drawn.add_row(*(Text(row[i], no_wrap=True, overflow="ellipsis") for i in kept), style="bold" if last else None)
+    out.print(drawn)
 
 
-def _totals(frame: pl.DataFrame) -> list[Text]:
+def _widest_word(text: str) -> int:
+    return max(map(len, text.split()), default=1)
+
+
+def _drawn_width(widths: list[int], kept: list[int]) -> int:
+    return sum(widths[i] + 3 for i in kept)
+
+
+def _print_records(out: Console, names: list[str], rows: list[list[str]]) -> None:
+    label = max(len(heading(name)) for name in names)
+    for number, row in enumerate(rows, 1):
+        out.print(Text(f"── {number} " + "─" * 12, style="dim"))
+        for name, text in zip(names, row, strict=True):
+            out.print(Text(f"{heading(name):<{label}}  {text}"), soft_wrap=True)
+
+
+def _totals(frame: pl.DataFrame) -> list[str]:
     cells = []
     for place, name in enumerate(frame.columns):
         if name.endswith(SUMMED) or name in COUNTED:
             known = frame[name].drop_nulls()
-            cells.append(Text(cell(name, known.sum() if known.len() else None)))
+            cells.append(cell(name, known.sum() if known.len() else None))
         else:
-            cells.append(Text("total" if place == 0 else ""))
+            cells.append("total" if place == 0 else "")
     return cells
 
 

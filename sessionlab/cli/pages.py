@@ -12,6 +12,8 @@ import typer
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Json, Paths
 
+NAME_LENGTH = 100
+"""Characters of a session's id that a page's name takes: file systems end at some 250 bytes."""
 WINDOW_ITEMS = 50_000
 """Items of all windows of a session together above which a page leaves the windows out."""
 
@@ -102,7 +104,7 @@ def _title(corpus: Corpus, session_id: str) -> str:
 
 
 def _place(session_id: str, kind: str) -> Path:
-    name = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in session_id)
+    name = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in session_id)[:NAME_LENGTH]
     return Path(f"{name}.{kind}.html")
 
 

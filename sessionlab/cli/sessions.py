@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Days, Json, Now, Paths, RateFile, Rates, RatesOption, Zone
+from sessionlab.formats.recording import Recording
+from sessionlab.paths import find
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sessionlab.corpus import Corpus
 
 HIDDEN_SURFACES = ("test", "experiment")
@@ -31,7 +34,7 @@ def list_sessions(
     paths: Paths = None,
     days: Days = None,
     kind: Kind = None,
-    limit: Annotated[int, typer.Option("-n", "--limit", help="Show this many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Show this many, newest first.")] = 20,
     json: Json = False,
     now: Now = None,
 ) -> None:
@@ -49,25 +52,32 @@ def list_sessions(
     shown = found.head(limit)
     if json:
         output.print_json(output.records(shown))
-        return
-    if not found.height:
+    elif not found.height:
         sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
-        return
-    width = max(len(row["id"] or row["session_id"]) for row in shown.iter_rows(named=True))
-    formats = found["format"].n_unique() > 1
+    else:
+        _list_text(shown, found.height)
+    raise typer.Exit(options.refused(corpus))
+
+
+def _list_text(shown: pl.DataFrame, of: int) -> None:
+    width = max(len(output.visible(row["id"] or row["session_id"])) for row in shown.iter_rows(named=True))
+    formats = shown["format"].n_unique() > 1
     for row in shown.iter_rows(named=True):
-        name = row["id"] or row["session_id"]
+        name = output.visible(row["id"] or row["session_id"])
         when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] else f"{output.UNKNOWN:<16}"
         cells = [f"{name:<{width}}", when]
         if formats:
             cells.append(f"{row['format']:<11}")
-        cells += [f"{row['kind'] or output.UNKNOWN:<9}", f"{output.visible(row['model'] or output.UNKNOWN):<24}"]
+        cells += [
+            f"{output.visible(row['kind'] or output.UNKNOWN):<9}",
+            f"{output.visible(row['model'] or output.UNKNOWN):<24}",
+        ]
         title = output.visible(row["title"] or row["created_title"] or "")
         if row["sources"] > 1:
             title += f"  [{row['sources']} files]"
         sys.stdout.write("  ".join([*cells, title]).rstrip() + "\n")
-    if found.height > shown.height:
-        sys.stdout.write(f"… {found.height - shown.height:,} more (-n {found.height})\n")
+    if of > shown.height:
+        sys.stdout.write(f"… {of - shown.height:,} more (-n {of})\n")
 
 
 def path(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
@@ -81,12 +91,15 @@ def path(identifier: Identifier, paths: Paths = None, json: Json = False) -> Non
 
 
 def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
-    """A session's conversation; with --json, its file's bytes unchanged."""
+    """A session's conversation; with --json, its file's bytes unchanged (unpacked where they are compressed)."""
     corpus = options.load(paths, bodies=not json)
     session_id = corpus.session_id(identifier)
     if json:
         for name in _files(corpus, session_id):
-            sys.stdout.buffer.write(Path(name).read_bytes())
+            [found] = find([name])
+            with found.open() as stream:
+                for block in Recording(stream, uri=name).blocks():
+                    sys.stdout.buffer.write(block)
         return
     from sessionlab.cli.conversation import write  # noqa: PLC0415 (only for the text)
 
@@ -117,19 +130,24 @@ def stats(
     if json:
         kept = [{name: value for name, value in row.items() if name != "unpriced"} for row in rows]
         output.print_json({"rows": kept, "sessions_unreadable": unreadable})
-        return
-    if not rows:
+    elif not rows:
         sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
-        return
-    sys.stdout.write(_stats_text(rows) + "\n")
+    else:
+        sys.stdout.write(_stats_text(rows) + "\n" + _stats_notes(rows, unreadable))
+    raise typer.Exit(1 if unreadable else 0)
+
+
+def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
+    notes = ""
     unpriced = sum(int(str(row["unpriced"])) for row in rows)
     if any(row["cost_usd"] is not None for row in rows):
         more = f"; {unpriced:,} rows of usage without a rate are not in it: at least" if unpriced else ""
-        sys.stdout.write(f"costs at today's rates{more}\n")
+        notes += f"costs at today's rates{more}\n"
     elif unpriced:
-        sys.stdout.write("no rate for these models: `sessionlab prices` names them\n")
+        notes += "no rate for these models: `sessionlab prices` names them\n"
     if unreadable:
-        sys.stdout.write(f"{unreadable:,} files could not be read (sessionlab view problems.list)\n")
+        notes += f"{unreadable:,} files could not be read (sessionlab view problems.list)\n"
+    return notes
 
 
 def _stats_text(rows: list[dict[str, object]]) -> str:
@@ -146,7 +164,10 @@ def _stats_text(rows: list[dict[str, object]]) -> str:
             f"${sum(float(str(cost)) for cost in costs):.2f}" if costs else output.UNKNOWN,
         )
 
-    named = [line("/".join(str(row[n] or output.UNKNOWN) for n in ("provider", "model")), [row]) for row in rows]
+    named = [
+        line(output.visible("/".join(str(row[n] or output.UNKNOWN) for n in ("provider", "model"))), [row])
+        for row in rows
+    ]
     return output.lines([header, *named, line("total", rows)], (34, 8, 7, 9, 9, 9, 9, 10))
 
 
@@ -182,6 +203,7 @@ def health(
     corpus = options.load(paths, days=days, tz=tz, now=now)
     if kind is not None:
         corpus = corpus.where(surface=kind)
+    refused = options.refused(corpus)
     hidden = {
         word: corpus.sql("SELECT count(*) FROM sessions WHERE surface = ?", [word]).item() for word in HIDDEN_SURFACES
     }
@@ -200,3 +222,4 @@ def health(
         output.print_json(as_json(corpus, hidden))
     else:
         sys.stdout.write(as_text(corpus, hidden, days))
+    raise typer.Exit(refused)

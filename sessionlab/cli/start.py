@@ -62,7 +62,7 @@ def demo(
     shown = by_model.select("provider", "model", "sessions", "calls", "output_tokens", "cost_usd", "unpriced")
     console = output.console()
     console.print(repr(corpus).rsplit("\n", 1)[0])
-    console.print(output.table(shown, title="\nWhat it would cost at today's rates", totals=True))
+    output.print_table(shown, title="\nWhat it would cost at today's rates", totals=True)
     console.print("How it went", style="italic")
     sys.stdout.write(as_text(corpus, hidden, None))
     sys.stdout.write(f"\nBoth timelines, agents and taint, are on this page:\n  {out.resolve()}\n")

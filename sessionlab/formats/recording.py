@@ -159,7 +159,7 @@ class Recording:
         while block is not None:
             try:
                 out = member.decompress(block)
-            except isal_zlib.error as error:
+            except isal_zlib.error as error:  # type: ignore[misc]  # the stubs take the class for a value
                 self.cut = f"the compressed stream is damaged: {error}"
                 for _rest in stored:
                     pass

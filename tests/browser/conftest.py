@@ -27,17 +27,6 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium, one per module: two of Playwright's drivers cannot live side by side in one process."""
-    program = servers.chromium_program()
-    if program is None:
-        pytest.skip("no Chromium on PATH, and SESSIONLAB_CHROMIUM is not set")
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with servers.chromium(program) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """A page as large as what it shows; the module fails when it asked for the network or a script failed."""
     with servers.offline_page(browser, height=1400) as (opened, trouble):
@@ -65,14 +54,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def lab(folder: Path) -> Iterator[servers.Lab]:
+def lab(program: str, folder: Path) -> Iterator[servers.Lab]:
     """``sessionlab lab`` on that folder."""
     with servers.jupyter_lab(folder) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def dashboard_url() -> Iterator[str]:
+def dashboard_url(program: str) -> Iterator[str]:
     """``sessionlab dashboard`` on the sample corpus."""
     with servers.dashboard(samples() / "corpus") as url:
         yield url

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 TIMEOUT_MS = 45_000
+DRAWN = """(title) => [...document.querySelectorAll(".vega-embed svg")]
+  .some((svg) => svg.textContent.replace(/\\s/g, "").includes(title))"""
+"""Whether a chart has this title, told without spaces: a title of two lines has none between them."""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +144,7 @@ def test_period_narrows(shown: Page, corpus: sl.Corpus) -> None:
 
 
 def test_charts_follow(shown: Page, corpus: sl.Corpus) -> None:
-    """The table of tools and the charts are those of the sessions chosen, and a lasting choice of none is in words."""
+    """The table of tools and the charts are those of the sessions chosen, and a choice of none is in words."""
     narrow = corpus.where(format="datalayer")
     choose(shown, "Format", "datalayer")
     settle(shown, count(narrow))
@@ -154,9 +157,11 @@ def test_charts_follow(shown: Page, corpus: sl.Corpus) -> None:
     assert rows == [(tool, f"{calls:,}", f"{errors:,}") for tool, calls, errors in counts]
     [summary] = narrow.view("health.summary").to_dicts()
     completed = narrow.view("health.stop_causes", stop_class="completed")["runs"].sum()
-    titles = " ".join(" ".join(text.split()) for text in shown.locator(".vega-embed svg .role-title").all_inner_texts())
-    assert f"Run quality per day: {summary['tool_error_rate']:.1%} of tool calls failed" in titles
-    assert f"How runs ended: {completed} of {summary['runs']} runs completed" in titles
+    for title in (
+        f"Run quality per day: {summary['tool_error_rate']:.1%} of tool calls failed",
+        f"How runs ended: {completed} of {summary['runs']} runs completed",
+    ):
+        shown.wait_for_function(DRAWN, arg=title.replace(" ", ""), timeout=TIMEOUT_MS)
     choose(shown, "Model", "claude-opus-4-5")
     shown.get_by_text("No session fits. Widen the period, or choose another model or format.").wait_for(
         timeout=TIMEOUT_MS

@@ -81,10 +81,10 @@ TABLES: dict[str, pl.DataFrame] = {
     ),
     "run_quality": pl.DataFrame(
         [
-            (date(2026, 3, 2), 10, 100, 5, 0.05, 2, 0.2, 1),
-            (date(2026, 3, 3), 6, 60, 21, 0.35, 1, 0.2, 3),
-            (date(2026, 3, 5), 4, 0, 0, None, 0, None, None),
-            (None, 8, 40, 4, 0.1, 3, 0.375, 0),
+            (date(2026, 3, 2), 10, 100, 5, 0.05, 2, 10, 1),
+            (date(2026, 3, 3), 6, 60, 21, 0.35, 1, 5, 3),
+            (date(2026, 3, 5), 4, 0, 0, None, None, 0, None),
+            (None, 8, 40, 4, 0.1, 3, 8, 0),
         ],
         schema={
             "day": pl.Date,
@@ -93,7 +93,7 @@ TABLES: dict[str, pl.DataFrame] = {
             "tool_errors": pl.Int64,
             "tool_error_rate": pl.Float64,
             "ended_on_failed_call": pl.Int64,
-            "ended_on_failed_call_rate": pl.Float64,
+            "runs_with_ending": pl.Int64,
             "cut_short": pl.Int64,
         },
         orient="row",

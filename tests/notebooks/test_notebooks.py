@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def test_begins_with_a_question(notebook: nbformat.NotebookNode) -> None:
     assert kinds[0] == "markdown"
     assert heading.startswith("# ")
     assert heading.endswith("?")
-    assert all(before == "markdown" for before, kind in zip(kinds, kinds[1:], strict=False) if kind == "code")
+    assert all(before == "markdown" for before, kind in pairwise(kinds) if kind == "code")
 
 
 def test_says_how_to_load_ones_own(notebook: nbformat.NotebookNode) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -127,24 +125,6 @@ def pause() -> Rows:
             for n, call in enumerate(calls, 1)
         ),
     ]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium; the test is skipped where none is installed."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = os.environ.get("SESSIONLAB_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if program is None:
-        pytest.skip("no Chromium on PATH, and SESSIONLAB_CHROMIUM is not set")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    switches = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(
-            executable_path=program,
-            args=["--headless", *switches.split(), "--disable-component-update", "--disable-sync"],
-        )
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

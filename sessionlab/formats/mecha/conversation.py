@@ -80,7 +80,7 @@ class Conversation:
             rest = hash((rest, message.harness, _sorted(message.planning)))
         pool = self._pool
         at = len(pool)
-        ix = self._ix.setdefault(hash((key, rest)), at)
+        ix = self._ix.setdefault(hash((key, rest)) if rest else key, at)
         self.list.append(ix)
         if ix < at:
             return False
@@ -112,7 +112,7 @@ class Conversation:
         role, count, key, rest = self._pool[was_ix]
         for block in blocks:
             key = hash((key, block))
-        ix = self.list[position] = self._ix.setdefault(hash((key, rest)), at)
+        ix = self.list[position] = self._ix.setdefault(hash((key, rest)) if rest else key, at)
         if ix < at:
             return False, None
         count += len(blocks)

@@ -7,6 +7,7 @@ Provider and model of a run are those of the nearest earlier ``config``, empty s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ STOP_CLASSES = {
 """Stop cause → stop class (section 4.4). A word that is not here has no class; the word itself is kept."""
 
 _LONGEST_SECS = 1e12
+_sensors = attrgetter(*Outcome.SENSORS)
 
 
 class Ledger:
@@ -146,7 +148,10 @@ class Ledger:
                 is_lower_bound=not record.usage_complete,
             )
         goal = record.goal_anchor if isinstance(record.goal_anchor, str) else None
-        sensors = {name: getattr(record, name) for name in Outcome.SENSORS}
+        measured = _sensors(record)
+        sensors: dict[str, Any] = {}
+        if measured.count(None) < len(measured):
+            sensors = dict(zip(Outcome.SENSORS, measured, strict=True))
         if goal is None:
             sensors["goal_anchor"] = record.goal_anchor
         row = OutcomeRow(

@@ -134,7 +134,7 @@ class Walk:
     # What each kind of record does.
 
     def _message(self, record: MessageLine, found: Recovered | None) -> None:
-        turns, list_ = self._turns, self._list
+        turns, list_, role, seq = self._turns, self._list, record.role, self._turns.seq
         is_new = self._conversation.append(record, self._lines.length)
         ix, length = list_[-1], len(list_)
         if is_new and self._wanted:
@@ -142,9 +142,9 @@ class Walk:
         status = turn = None
         members: Mapping[str, Free] | None = None
         voice: str | None = "model"
-        if record.role == "assistant":
+        if role == "assistant":
             turns.turn = turn = turns.turn + 1
-            turns.moved_on_seq = turns.seq
+            turns.moved_on_seq = seq
             status = turns.reply(record.content)
         else:
             voice, members = turns.heard(record.content, ix, record.tool_provenance, record.harness)
@@ -155,7 +155,7 @@ class Walk:
         self.rows.append(
             Entry(
                 session_id=self.session_id,
-                seq=turns.seq,
+                seq=seq,
                 line=turns.line,
                 record_id=self._record_id,
                 kind="message",
@@ -163,7 +163,7 @@ class Walk:
                 run=turns.run,
                 turn=turn,
                 epoch=self._epoch,
-                role=record.role,
+                role=role,
                 voice=voice,
                 message_ix=ix,
                 position=length - 1,

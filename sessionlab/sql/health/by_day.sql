@@ -13,6 +13,7 @@
 -- compactions                BIGINT   summaries taken
 -- ended_on_failed_call       BIGINT   runs that ended on a failed call; null when no run records it
 -- ended_on_failed_call_rate  DOUBLE   their share of the runs that record it; null without such runs
+-- runs_with_ending           BIGINT   runs that record whether their last call had failed
 -- cut_short                  BIGINT   runs the harness cut short
 -- cut_short_rate             DOUBLE   their share of all runs; null without runs
 -- interrupted                BIGINT   runs a person or a shutdown stopped
@@ -36,6 +37,7 @@ SELECT
     AS ended_on_failed_call,
   CAST(count(*) FILTER (WHERE ended_on_failed_call) AS DOUBLE)
     / nullif(count(ended_on_failed_call), 0) AS ended_on_failed_call_rate,
+  count(ended_on_failed_call) AS runs_with_ending,
   count(*) FILTER (WHERE stop_class = 'cut_short') AS cut_short,
   CAST(count(*) FILTER (WHERE stop_class = 'cut_short') AS DOUBLE) / nullif(count(*), 0) AS cut_short_rate,
   count(*) FILTER (WHERE stop_class = 'interrupted') AS interrupted,

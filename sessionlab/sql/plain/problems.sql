@@ -1,5 +1,6 @@
 -- What is wrong, of superseded files too, and what only the whole load shows.
--- One row as in `raw.problems`; besides, one note per further file that tells a session's log.
+-- One row as in `raw.problems`; besides, one note per further file that tells a session's log, and one per charge
+-- whose two recorded figures differ.
 SELECT * FROM raw.problems
 UNION ALL
 SELECT
@@ -14,3 +15,20 @@ JOIN raw.sources best ON best.source_id = b.source_id
 JOIN (SELECT DISTINCT source_id, session_id FROM raw.entries WHERE agent_id = 'root') e
   ON e.source_id = t.source_id AND e.session_id = t.session_id
 WHERE t.rank > 1
+UNION ALL
+SELECT
+  o.source_id, o.session_id, o.seq, o.line, CAST(NULL AS BIGINT) AS byte_offset, CAST(NULL AS BIGINT) AS byte_length,
+  'figures_differ' AS kind, 'note' AS severity,
+  concat(
+    o.recorded_in, ' and ', l.recorded_in, ' of one run differ: input ', o.uncached_input_tokens, ' and ',
+    l.uncached_input_tokens, ', cache writes ', o.cache_write_tokens, ' and ', l.cache_write_tokens, ', cache reads ',
+    o.cache_read_tokens, ' and ', l.cache_read_tokens, ', output ', o.output_tokens, ' and ', l.output_tokens,
+    ' tokens; the latter count'
+  ) AS detail
+FROM raw.usage o
+JOIN raw.usage l ON l.source_id = o.source_id AND l.charge_id = o.charge_id AND l.standing = 'ledger'
+WHERE o.standing = 'stand_in'
+  AND (
+    o.uncached_input_tokens <> l.uncached_input_tokens OR o.cache_write_tokens <> l.cache_write_tokens
+    OR o.cache_read_tokens <> l.cache_read_tokens OR o.output_tokens <> l.output_tokens
+  )

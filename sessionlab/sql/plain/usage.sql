@@ -61,7 +61,11 @@ SELECT
   coalesce(max(turns) FILTER (WHERE standing = told), max(turns)) AS turns,
   max(uncached_input_tokens) FILTER (WHERE standing = told) AS uncached_input_tokens,
   max(cache_read_tokens) FILTER (WHERE standing = told) AS cache_read_tokens,
-  max(cache_write_tokens) FILTER (WHERE standing = told) AS cache_write_tokens,
+  -- a copy may give the total and another its split: what is written for an hour is taken out of the largest total
+  CASE WHEN count(cache_write_tokens) FILTER (WHERE standing = told) > 0 THEN
+    max(coalesce(cache_write_tokens, 0) + coalesce(cache_write_1h_tokens, 0)) FILTER (WHERE standing = told)
+    - coalesce(max(cache_write_1h_tokens) FILTER (WHERE standing = told), 0)
+  END AS cache_write_tokens,
   max(cache_write_1h_tokens) FILTER (WHERE standing = told) AS cache_write_1h_tokens,
   max(output_tokens) FILTER (WHERE standing = told) AS output_tokens,
   max(reasoning_tokens) FILTER (WHERE standing = told) AS reasoning_tokens,
