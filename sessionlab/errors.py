@@ -59,7 +59,8 @@ class UnknownName(SessionlabError, KeyError):
         names = sorted(known)
         close = get_close_matches(name, names, n=3, cutoff=0.5) or names[:12]
         listed = ", ".join(close) if close else "none"
-        super().__init__(f"no {what} named {name!r}; did you mean: {listed}{'. ' + hint if hint else ''}")
+        verb = "matching" if what == "session" else "named"
+        super().__init__(f"no {what} {verb} {name!r}; did you mean: {listed}{'. ' + hint if hint else ''}")
 
     def __str__(self) -> str:
         """The sentence itself: KeyError would show its repr."""

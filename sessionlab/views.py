@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
@@ -79,8 +79,14 @@ class View:
 
 def reads(text: str, name: str) -> bool:
     """Whether SQL ``text`` names the table or view ``name`` outside comments, in any case, quoted or not."""
+    return name.lower() in _named(text)
+
+
+@lru_cache(512)
+def _named(text: str) -> frozenset[str]:
+    """The names in SQL text, with their schema where it is told, in lower case; those of functions are left out."""
     code = re.sub(r"--.*", "", text).replace('"', "")
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", code, re.IGNORECASE) is not None
+    return frozenset(re.findall(r"[\w.]++(?!\()", code.lower()))
 
 
 @cache

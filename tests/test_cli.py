@@ -252,7 +252,7 @@ def test_errors_are_one_sentence_with_exit_code_two() -> None:
     for arguments, words in (
         (["view", "cost.by_modell", GOLDEN], "no view named 'cost.by_modell'; did you mean: cost.by_model"),
         (["stats", "/nowhere/at/all"], "no file at '/nowhere/at/all'"),
-        (["show", "1999", GOLDEN], "no session named '1999'"),
+        (["show", "1999", GOLDEN], "no session matching '1999'"),
         (["sql", "SELEC", GOLDEN], "Parser Error"),
     ):
         done = subprocess.run(
@@ -382,3 +382,91 @@ def test_show_unpacks(tmp_path: Path) -> None:
     packed = tmp_path / "golden.jsonl.gz"
     packed.write_bytes(gzip.compress(Path(GOLDEN).read_bytes()))
     assert _run("show", SESSION, str(packed), "--json").stdout_bytes == Path(GOLDEN).read_bytes()
+
+
+def _mecha(path: Path, *records: dict[str, object], name: str = "s1") -> None:
+    meta = {"record": "meta", "id": name, "created_at": "2026-10-01T00:00:00Z", "provider": "p", "model": "m"}
+    path.write_text("".join(json.dumps(record) + "\n" for record in (meta | {"workspace": "/w"}, *records)))
+
+
+def _said(role: str, text: str, **more: object) -> dict[str, object]:
+    return {"record": "message", "role": role, "content": [{"type": "text", "text": text}], **more}
+
+
+def _call(number: int, call_id: str, text: str, *, failed: bool) -> list[dict[str, object]]:
+    call = {"type": "tool_use", "id": call_id, "name": f"t{number}", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": failed}
+    return [
+        {"record": "message", "role": "assistant", "content": [call]},
+        {"record": "message", "role": "user", "content": [result]},
+    ]
+
+
+def test_show_marks_each_result_by_its_own_call(tmp_path: Path) -> None:
+    """Call ids repeat within a session: a later failure does not mark an earlier success."""
+    _mecha(tmp_path / "a.jsonl", *_call(1, "c1", "fine", failed=False), *_call(2, "c1", "boom", failed=True))
+    lines = _run("show", "s1", str(tmp_path)).stdout.splitlines()
+    assert [line for line in lines if line.startswith(("✓", "✗"))] == ["✓ fine", "✗ boom"]
+
+
+def test_show_cuts_and_marks_the_harness(tmp_path: Path) -> None:
+    """A result's first line is cut after 120 characters; what the harness said is not a person's ›."""
+    said = _said("user", "a nudge", harness=True)
+    _mecha(tmp_path / "a.jsonl", *_call(1, "c1", "x" * 121, failed=False), said)
+    lines = _run("show", "s1", str(tmp_path)).stdout.splitlines()
+    assert f"✓ {'x' * 120}…" in lines
+    assert "⟐ a nudge" in lines
+
+
+def test_two_branches_of_one_session_are_told_apart(tmp_path: Path) -> None:
+    """Two files that part: each under its name; `show --json` asks which; `path` names both."""
+    for name in ("one", "two"):
+        _mecha(tmp_path / f"{name}.jsonl", _said("user", "hi"), _said("assistant", name))
+    text = _run("show", "s1", str(tmp_path)).stdout
+    assert f"── root in {tmp_path}/one.jsonl ──" in text
+    assert f"── root in {tmp_path}/two.jsonl ──" in text
+    assert text.count("› hi") == 1
+    assert len(_run("path", "s1", str(tmp_path)).stdout.splitlines()) == 2
+    done = subprocess.run(
+        [sys.executable, "-m", "sessionlab", "show", "s1", str(tmp_path), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "s1 stands in 2 files; name one of them" in done.stderr
+
+
+def test_unreadable_files_count_in_every_period() -> None:
+    """A refused file has no date: `stats` and `health` count it with and without --days (mecha 22)."""
+    refused = str(SAMPLES / "datalayer/refused-other-version")
+    for command in ("stats", "health"):
+        for days in ([], ["--days", "90"]):
+            result = _run(command, refused, GOLDEN, *days, "--json", code=1)
+            assert json.loads(result.stdout)["sessions_unreadable"] == 1
+
+
+def test_sessions_without_a_date_are_told() -> None:
+    """No period holds a gg session, which has no date: that is said, not passed over."""
+    journal = str(SAMPLES / "gg/clean-journal")
+    for command in (["list"], ["stats"], ["health"], ["view", "cost.by_session"]):
+        assert "1 sessions have no date and are in no period" in _run(*command, journal, "--days", "3650").stdout
+
+
+def test_one_stop_cause_of_two_classes_is_counted_whole(tmp_path: Path) -> None:
+    """`stopped` may be an interruption or a failure: `health` counts both under the word."""
+    import sessionlab as sl
+    from sessionlab.cli.health import as_json
+
+    corpus = sl.load(SAMPLES / "datalayer/every-kind")
+    for number, kind in enumerate(("interrupted", "failed", "failed"), 90):
+        corpus._con.execute(
+            "INSERT INTO raw.outcomes (source_id, session_id, agent_id, run, stop_cause, stop_class)"
+            " SELECT source_id, session_id, 'root', ?, 'stopped', ? FROM raw.sessions LIMIT 1",
+            [number, kind],
+        )
+    causes = as_json(corpus, {"test": 0, "experiment": 0})["stop_causes"]
+    rows = corpus.view("health.stop_causes")
+    assert isinstance(causes, dict)
+    assert sum(causes.values()) == rows["runs"].sum() == corpus.view("health.summary")["runs"].item()
+    assert rows.filter(stop_cause="stopped").height >= 2

@@ -162,7 +162,7 @@ def test_wrong_names_say_what_there_is(golden: sl.Corpus) -> None:
         golden.table("usages")
     with pytest.raises(sl.UnknownName, match=r"no column of cost\.by_model named 'modle'; did you mean: model"):
         golden.view("cost.by_model", modle="x")
-    with pytest.raises(sl.UnknownName, match="no session named '1999'"):
+    with pytest.raises(sl.UnknownName, match="no session matching '1999'"):
         golden.session_id("1999")
     with pytest.raises(sl.QueryError, match="Parser Error"):
         golden.sql("SELEC 1")

@@ -74,7 +74,8 @@ def view(
 
     known = library().get(name)
     bodies = known.needs_bodies if known is not None else name in {"pools", "blocks", "tool_calls"}
-    corpus = options.load(paths, bodies=bodies, days=days, rates=rates, rate_file=rate_file, tz=tz, now=now)
+    asked = options.ask(options.load(paths, bodies=bodies, rates=rates, rate_file=rate_file, tz=tz, now=now), days)
+    corpus = asked.corpus
     if at != "call" or like:
         corpus = corpus.reprice(at, like=like)
     frame = corpus.table(name) if name.removeprefix("raw.") in TABLES else corpus.view(name)
@@ -87,7 +88,8 @@ def view(
             out.print(f"{frame.height - limit:,} more rows (-n {frame.height} shows them all)")
         if name.endswith("by_day"):
             out.print(f"days in {corpus.tz}", style="dim")
-    raise typer.Exit(options.refused(corpus))
+        out.print(asked.undated_note(), style="dim", end="")
+    raise typer.Exit(asked.exit_code)
 
 
 def sql(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from sessionlab.cli.output import UNKNOWN, visible
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
 CUT = 120
 """Characters shown of a call's arguments and of a result's first line."""
-_MARKS = {"ok": "✓", "failed": "✗", "refused": "⊘", "interrupted": "✗", "staged": "…"}
+Marks = dict[tuple[object, object], deque[str]]
+"""The marks of the results of a call id in a file, in the order they came."""
+_MARKS = {"ok": "✓", "failed": "✗", "refused": "✗", "interrupted": "✗", "staged": "…"}
 
 
 def write(corpus: Corpus, session_id: str) -> None:
@@ -27,27 +30,40 @@ def write(corpus: Corpus, session_id: str) -> None:
     when = f"{created:%Y-%m-%d %H:%M:%S}" if created else UNKNOWN
     sys.stdout.write(f"{visible(name)}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
     marks = _results(corpus, session_id)
-    by_agent: dict[str, list[dict[str, object]]] = {"root": []}
+    heard: dict[tuple[str, int], list[dict[str, object]]] = {}
     for row in corpus.view("log.messages", session_id=session_id).iter_rows(named=True):
-        by_agent.setdefault(row["agent_id"], []).append(row)
-    for agent, rows in by_agent.items():
-        if agent != "root":
-            sys.stdout.write(f"\n── {visible(agent)} ──\n")
-        place = None
-        for row in rows:
-            begins = place is not None and row["position"] != place and row["role"] == "user" and row["kind"] == "text"
-            place = row["position"]
-            if line := _line(row, marks):
-                sys.stdout.write(("\n" if begins else "") + line + "\n")
+        heard.setdefault((row["agent_id"], row["source_id"]), []).append(row)
+    branches = Counter(agent for agent, _ in heard)
+    for (agent, source), rows in sorted(heard.items(), key=lambda item: item[0][0] != "root"):
+        if agent != "root" or branches[agent] > 1:
+            place = f" in {_file(corpus, source)}" if branches[agent] > 1 else ""
+            sys.stdout.write(f"\n── {visible(agent + place)} ──\n")
+        _write_rows(rows, marks)
         _last_reply(corpus, session_id, agent)
 
 
-def _line(row: dict[str, object], marks: dict[tuple[object, object], str]) -> str | None:
+def _write_rows(rows: list[dict[str, object]], marks: Marks) -> None:
+    place = None
+    for row in rows:
+        begins = place is not None and row["position"] != place and row["role"] == "user" and row["kind"] == "text"
+        place = row["position"]
+        if line := _line(row, marks):
+            sys.stdout.write(("\n" if begins else "") + line + "\n")
+
+
+def _file(corpus: Corpus, source: int) -> str:
+    return str(corpus.sql("SELECT uri FROM sources WHERE source_id = ?", [source]).item())
+
+
+def _line(row: dict[str, object], marks: Marks) -> str | None:
     text = str(row["text"] or "")
     if row["kind"] == "call":
         return f"→ {visible(str(row['name'] or UNKNOWN))} {_first(text)}".rstrip()
     if row["kind"] == "result":
-        return f"{marks.get((row['source_id'], row['call_id']), '·')} {_first(text)}".rstrip()
+        left = marks.get((row["source_id"], row["call_id"]))
+        # ids repeat: results come in the order of the calls that are answered; the last one stands for repetitions
+        mark = (left.popleft() if len(left) > 1 else left[0]) if left else "·"
+        return f"{mark} {_first(text)}".rstrip()
     if row["kind"] != "text" or not text.strip():
         return None  # thinking and images are not shown
     if row["role"] == "assistant":
@@ -57,9 +73,16 @@ def _line(row: dict[str, object], marks: dict[tuple[object, object], str]) -> st
     return f"{'⟐' if row['voice'] == 'harness' or row['role'] == 'system' else '›'} {_kept(text)}"
 
 
-def _results(corpus: Corpus, session_id: str) -> dict[tuple[object, object], str]:
-    rows = corpus.sql("SELECT source_id, call_id, status FROM tool_calls WHERE session_id = ?", [session_id]).rows()
-    return {(source, call): _MARKS.get(status, "·") for source, call, status in rows}
+def _results(corpus: Corpus, session_id: str) -> Marks:
+    rows = corpus.sql(
+        "SELECT source_id, call_id, status FROM tool_calls WHERE session_id = ? AND result_seq IS NOT NULL"
+        " ORDER BY result_seq, output_block NULLS FIRST, seq, ordinal",
+        [session_id],
+    ).rows()
+    marks: Marks = {}
+    for source, call, status in rows:
+        marks.setdefault((source, call), deque()).append(_MARKS.get(status, "·"))
+    return marks
 
 
 def _last_reply(corpus: Corpus, session_id: str, agent: str) -> None:

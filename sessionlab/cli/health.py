@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
 
 
-def as_json(corpus: Corpus, hidden: dict[str, int]) -> dict[str, object]:
+def as_json(corpus: Corpus, hidden: dict[str, int], unreadable: int = 0) -> dict[str, object]:
     """The members of mecha 11.4, and what goes beyond them."""
     [summary] = records(corpus.view("health.summary"))
     by_model = records(corpus.view("health.by_model"))
     return {
         "runs": summary["runs"],
         "sessions_read": summary["sessions_read"],
-        "sessions_unreadable": corpus.sql("SELECT count(*) FROM sources WHERE state = 'refused'").item(),
+        "sessions_unreadable": unreadable,
         "tests_hidden": hidden["test"],
         "experiments_hidden": hidden["experiment"],
         "tool_calls": summary["tool_calls"] or 0,
@@ -34,7 +34,7 @@ def as_json(corpus: Corpus, hidden: dict[str, int]) -> dict[str, object]:
         "compactions": summary["compactions"] or 0,
         "cost_usd": summary["recorded_usd"] or 0,
         "runs_priced": summary["runs_priced"],
-        "stop_causes": {str(row["stop_cause"]): row["runs"] for row in records(corpus.view("health.stop_causes"))},
+        "stop_causes": _causes(corpus),
         "by_model": [
             {
                 name: row[name]
@@ -44,6 +44,15 @@ def as_json(corpus: Corpus, hidden: dict[str, int]) -> dict[str, object]:
         ],
         "findings": records(corpus.view("health.findings")),
     }
+
+
+def _causes(corpus: Corpus) -> dict[str, int]:
+    """Runs per recorded word, in the view's order: one word may stand for several classes."""
+    counted: dict[str, int] = {}
+    for row in records(corpus.view("health.stop_causes")):
+        word = str(row["stop_cause"])
+        counted[word] = counted.get(word, 0) + int(str(row["runs"]))
+    return counted
 
 
 def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:

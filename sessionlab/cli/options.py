@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -67,20 +67,36 @@ def machine_zone() -> str:
     return name if found and name else "UTC"
 
 
+class Asked(NamedTuple):
+    """What a command asks, and what it must say besides: nothing is left out unsaid."""
+
+    corpus: Corpus
+    unreadable: int
+    undated: int
+
+    @property
+    def exit_code(self) -> int:
+        """1 when a file was refused."""
+        return 1 if self.unreadable else 0
+
+    def undated_note(self) -> str:
+        """A line about the sessions that no period can hold, or nothing."""
+        return f"{self.undated:,} sessions have no date and are in no period\n" if self.undated else ""
+
+
 def load(
     paths: list[str] | None,
     *,
     bodies: bool = False,
-    days: float | None = None,
     rates: Rates = Rates.all,
     rate_file: Path | None = None,
     tz: str | None = None,
     now: str | None = None,
 ) -> Corpus:
-    """The corpus a command asks: loaded, and cut to the last days when told."""
+    """The corpus of the files a command was given."""
     from sessionlab.corpus import load as load_corpus  # noqa: PLC0415 (a command that needs no corpus starts faster)
 
-    corpus = load_corpus(
+    return load_corpus(
         *(paths or []),
         bodies=bodies,
         rates=rates.value,
@@ -88,9 +104,17 @@ def load(
         tz=tz or machine_zone(),
         now=clock(now),
     )
-    return corpus if days is None else corpus.last(days=days)
+
+
+def ask(corpus: Corpus, days: float | None) -> Asked:
+    """``corpus`` cut to the last days when told. Unreadable files are counted before: they have no date."""
+    unreadable = corpus.sql("SELECT count(*) FROM sources WHERE state = 'refused'").item()
+    if days is None:
+        return Asked(corpus, unreadable, 0)
+    undated = corpus.sql("SELECT count(*) FROM sessions WHERE created_at IS NULL").item()
+    return Asked(corpus.last(days=days), unreadable, undated)
 
 
 def refused(corpus: Corpus) -> int:
     """Exit code after a load: 1 when a file was refused."""
-    return 1 if corpus.sql("SELECT 1 FROM problems WHERE severity = 'refusal' LIMIT 1").height else 0
+    return ask(corpus, None).exit_code

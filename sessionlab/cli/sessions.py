@@ -9,6 +9,7 @@ import typer
 
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Days, Json, Now, Paths, RateFile, Rates, RatesOption, Zone
+from sessionlab.errors import WrongUse
 from sessionlab.formats.recording import Recording
 from sessionlab.paths import find
 
@@ -39,9 +40,8 @@ def list_sessions(
     now: Now = None,
 ) -> None:
     """The sessions, newest first."""
-    corpus = options.load(paths, days=days, now=now)
-    if kind is not None:
-        corpus = corpus.where(surface=kind)
+    asked = options.ask(options.load(paths, now=now), days)
+    corpus = asked.corpus if kind is None else asked.corpus.where(surface=kind)
     found = corpus.sql(
         "SELECT s.native_id AS id, s.session_id, s.format, s.surface AS kind, s.created_at, s.ended_at, s.provider,"
         " coalesce(s.model, u.model) AS model, s.created_title, s.title, s.workspace, s.state, s.entries, s.sources"
@@ -56,7 +56,9 @@ def list_sessions(
         sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
     else:
         _list_text(shown, found.height)
-    raise typer.Exit(options.refused(corpus))
+    if not json:
+        sys.stdout.write(asked.undated_note())
+    raise typer.Exit(asked.exit_code)
 
 
 def _list_text(shown: pl.DataFrame, of: int) -> None:
@@ -95,7 +97,10 @@ def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> Non
     corpus = options.load(paths, bodies=not json)
     session_id = corpus.session_id(identifier)
     if json:
-        for name in _files(corpus, session_id):
+        files = _files(corpus, session_id)
+        if len(files) > 1:
+            raise WrongUse(f"{identifier} stands in {len(files)} files; name one of them as PATHS: {', '.join(files)}")
+        for name in files:
             [found] = find([name])
             with found.open() as stream:
                 for block in Recording(stream, uri=name).blocks():
@@ -124,17 +129,18 @@ def stats(
     now: Now = None,
 ) -> None:
     """What sessions cost at today's rates, by the provider and model they name."""
-    corpus = options.load(paths, days=days, rates=rates, rate_file=rate_file, now=now)
-    rows = output.records(corpus.view("cost.stats"))
-    unreadable = corpus.sql("SELECT count(*) FROM sources WHERE state = 'refused'").item()
+    asked = options.ask(options.load(paths, rates=rates, rate_file=rate_file, now=now), days)
+    rows = output.records(asked.corpus.view("cost.stats"))
     if json:
         kept = [{name: value for name, value in row.items() if name != "unpriced"} for row in rows]
-        output.print_json({"rows": kept, "sessions_unreadable": unreadable})
+        output.print_json({"rows": kept, "sessions_unreadable": asked.unreadable})
     elif not rows:
         sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
     else:
-        sys.stdout.write(_stats_text(rows) + "\n" + _stats_notes(rows, unreadable))
-    raise typer.Exit(1 if unreadable else 0)
+        sys.stdout.write(_stats_text(rows) + "\n" + _stats_notes(rows, asked.unreadable))
+    if not json:
+        sys.stdout.write(asked.undated_note())
+    raise typer.Exit(asked.exit_code)
 
 
 def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
@@ -192,7 +198,7 @@ def health(
     days: Days = None,
     kind: Kind = None,
     limit: Annotated[
-        int | None, typer.Option("-n", "--limit", help="Look at this many sessions, newest first.")
+        int | None, typer.Option("-n", "--limit", min=1, help="Look at this many sessions, newest first.")
     ] = None,
     include_tests: Annotated[bool, typer.Option("--include-tests", help="Test and experiment sessions too.")] = False,
     json: Json = False,
@@ -200,10 +206,8 @@ def health(
     now: Now = None,
 ) -> None:
     """How runs went: why they stopped, what failed, model by model."""
-    corpus = options.load(paths, days=days, tz=tz, now=now)
-    if kind is not None:
-        corpus = corpus.where(surface=kind)
-    refused = options.refused(corpus)
+    asked = options.ask(options.load(paths, tz=tz, now=now), days)
+    corpus = asked.corpus if kind is None else asked.corpus.where(surface=kind)
     hidden = {
         word: corpus.sql("SELECT count(*) FROM sessions WHERE surface = ?", [word]).item() for word in HIDDEN_SURFACES
     }
@@ -219,7 +223,7 @@ def health(
     from sessionlab.cli.health import as_json, as_text  # noqa: PLC0415 (kept beside its use)
 
     if json:
-        output.print_json(as_json(corpus, hidden))
+        output.print_json(as_json(corpus, hidden, asked.unreadable))
     else:
-        sys.stdout.write(as_text(corpus, hidden, days))
-    raise typer.Exit(refused)
+        sys.stdout.write(as_text(corpus, hidden, days) + asked.undated_note())
+    raise typer.Exit(asked.exit_code)

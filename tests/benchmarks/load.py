@@ -79,11 +79,15 @@ ROADS = {
 
 
 def _measure(road: str, folder: Path) -> tuple[float, float]:
-    """Seconds (imports apart) and peak megabytes of the process and its workers together."""
+    """Seconds and peak megabytes of the process and its workers together.
+
+    Imports come before, those too that genai-prices puts off until the first price and pyarrow until the first list
+    (it looks for pandas then): they cost the same whatever the size.
+    """
     code = (
         f"import sys, time; sys.path[:0] = [{str(HERE)!r}, {str(HERE.parent.parent)!r}]; import load;"
         "import sessionlab as sl; sl.load; import duckdb, orjson, polars;"
-        "import genai_prices, sessionlab.formats as f; f.all_formats();"
+        "import genai_prices.data, pyarrow, sessionlab.formats as f; f.all_formats(); pyarrow.array([0]);"
         f"t = time.perf_counter(); load.ROADS[{road!r}](load.Path({str(folder)!r}));"
         "print(time.perf_counter() - t)"
     )

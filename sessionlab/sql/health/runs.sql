@@ -12,7 +12,7 @@
 -- title                 VARCHAR    title the session was created with
 -- workspace             VARCHAR    working folder
 -- started_at            TIMESTAMP  when the run began; the session's start where the run has no time of its own
--- duration_ms           BIGINT     how long it took, as recorded
+-- duration_ms           BIGINT     how long it took: as recorded, else from its beginning to its end
 -- turns                 BIGINT     model calls
 -- stop_cause            VARCHAR    why it stopped, the recorded word; null when unrecorded
 -- stop_class            VARCHAR    completed, cut_short, interrupted, failed; null where nothing tells
@@ -31,7 +31,10 @@
 -- usage_complete        BOOLEAN    false: the recorded usage is a lower bound
 SELECT
   o.source_id, o.session_id, s.format, s.surface, o.agent_id, o.run, o.provider, o.model, s.created_title AS title,
-  s.workspace, coalesce(o.started_at, s.created_at) AS started_at, o.duration_ms, o.turns, o.stop_cause, o.stop_class,
+  s.workspace, coalesce(o.started_at, s.created_at) AS started_at,
+  coalesce(o.duration_ms, CASE WHEN o.ended_at >= o.started_at THEN date_diff('millisecond', o.started_at, o.ended_at) END)
+    AS duration_ms,
+  o.turns, o.stop_cause, o.stop_class,
   o.exhausted, o.ended_on_failed_call, o.tool_calls, o.tool_errors, o.tool_denied, o.tool_staged,
   o.malformed_tool_args, o.blocked_sends, o.compactions, o.private, o.untrusted, o.recorded_usd, o.usage_complete
 FROM outcomes o

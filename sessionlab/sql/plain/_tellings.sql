@@ -1,7 +1,8 @@
 -- The files that tell of each session, the one to believe first.
 -- One row per session and file that is not superseded; rank 1 is the file that holds the root agent and the most.
+-- `ended_at` is the session's: an older backup of a file did not end earlier, it only tells less.
 SELECT
-  t.session_id, t.source_id, t.ended_at, t.entries,
+  t.session_id, t.source_id, max(t.ended_at) OVER (PARTITION BY t.session_id) AS ended_at, t.entries,
   row_number() OVER (
     PARTITION BY t.session_id
     ORDER BY t.part = 'mark', coalesce(r.has_root, false) DESC, t.entries DESC NULLS LAST, s.uri, t.source_id

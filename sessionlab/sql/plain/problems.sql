@@ -1,6 +1,6 @@
 -- What is wrong, of superseded files too, and what only the whole load shows.
--- One row as in `raw.problems`; besides, one note per further file that tells a session's log, and one per charge
--- whose two recorded figures differ.
+-- One row as in `raw.problems`; besides, one note per further file that tells a session's log, one per charge
+-- whose two recorded figures differ, and one per call whose result is dated before it.
 SELECT * FROM raw.problems
 UNION ALL
 SELECT
@@ -32,3 +32,10 @@ WHERE o.standing = 'stand_in'
     o.uncached_input_tokens <> l.uncached_input_tokens OR o.cache_write_tokens <> l.cache_write_tokens
     OR o.cache_read_tokens <> l.cache_read_tokens OR o.output_tokens <> l.output_tokens
   )
+UNION ALL
+SELECT
+  t.source_id, t.session_id, t.seq, t.line, CAST(NULL AS BIGINT) AS byte_offset, CAST(NULL AS BIGINT) AS byte_length,
+  'time_runs_backward' AS kind, 'note' AS severity,
+  concat('the result of ', t.name, ' is dated ', t.returned_at, ', before its call at ', t.called_at) AS detail
+FROM raw.tool_calls t
+WHERE t.returned_at < t.called_at

@@ -19,6 +19,7 @@
 -- name            VARCHAR  tools called or answered in it
 -- excerpt         VARCHAR  first 200 characters; of a rewrite, the length it left
 -- agent_id        VARCHAR  agent whose conversation it is
+-- source_id       BIGINT   file: two branches of one session stand in two files
 WITH introduced AS (
   SELECT
     session_id, source_id, message_ix, min_by(role, seq) AS role, min_by(voice, seq) AS voice
@@ -93,6 +94,7 @@ SELECT
   external,
   name,
   excerpt,
-  agent_id
+  agent_id,
+  source_id
 FROM every
 ORDER BY session_id, ordinal

@@ -154,9 +154,14 @@ SELECT
   t.begin_order,
   t.end_order,
   coalesce(t.begin_ms, date_diff('microsecond', t.session_at, t.begin_at) / 1000.0) AS begin_ms,
-  coalesce(t.end_ms, date_diff('microsecond', t.session_at, t.end_at) / 1000.0) AS end_ms,
+  CASE WHEN coalesce(t.end_ms, date_diff('microsecond', t.session_at, t.end_at) / 1000.0) IS NOT NULL THEN
+    greatest( -- a clock that was set back ends nothing before it began
+      coalesce(t.end_ms, date_diff('microsecond', t.session_at, t.end_at) / 1000.0),
+      coalesce(t.begin_ms, date_diff('microsecond', t.session_at, t.begin_at) / 1000.0)
+    )
+  END AS end_ms,
   t.begin_at,
-  t.end_at,
+  CASE WHEN t.end_at IS NOT NULL THEN greatest(t.begin_at, t.end_at) END AS end_at,
   t.context_tokens,
   t.window_tokens,
   t.output_tokens,
