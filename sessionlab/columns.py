@@ -6,8 +6,9 @@ sentence of meaning. :func:`columns` reads both back, so the classes are the dat
 
 from __future__ import annotations
 
+import math
 from types import NoneType
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
@@ -29,6 +30,13 @@ PYTHON_TYPES: dict[str, type] = {
     "TIMESTAMP": int,
 }
 BIGINT_MAX = 2**63 - 1
+TOKENS_MAX = 10**15
+"""Most tokens one figure can mean: nine thousand such rows still add up in a BIGINT."""
+USD_MAX = 1e12
+"""Most dollars one figure can mean."""
+
+Fault = Literal["number_too_large", "negative_number", "not_a_number"]
+"""What is wrong with a number that is read as null; the kind of the problem that says so."""
 
 
 class Column(NamedTuple):
@@ -84,3 +92,29 @@ def plain_columns(row: type[Row]) -> tuple[Column, ...]:
 def big(value: int | None) -> int | None:
     """``value`` when a BIGINT can hold it, else None (the caller adds a ``number_too_large`` problem)."""
     return value if value is None or -BIGINT_MAX <= value <= BIGINT_MAX else None
+
+
+def tokens_fault(value: float | None) -> Fault | None:
+    """Why ``value`` cannot be a count of tokens; None when it can, or when there is none."""
+    if value is None or 0 <= value <= TOKENS_MAX:
+        return None
+    if math.isnan(value):
+        return "not_a_number"
+    return "negative_number" if value < 0 else "number_too_large"
+
+
+def tokens(value: int | None) -> int | None:
+    """``value`` when it can be a count of tokens, else None (the caller adds the problem `tokens_fault` names)."""
+    return value if value is None or 0 <= value <= TOKENS_MAX else None
+
+
+def usd_fault(value: float | None) -> Fault | None:
+    """Why ``value`` cannot be an amount of dollars; None when it can, or when there is none."""
+    if value is None or -USD_MAX <= value <= USD_MAX:
+        return None
+    return "not_a_number" if math.isnan(value) else "number_too_large"
+
+
+def usd(value: float | None) -> float | None:
+    """``value`` when it can be an amount of dollars, else None (the caller adds the problem `usd_fault` names)."""
+    return value if value is None or -USD_MAX <= value <= USD_MAX else None
