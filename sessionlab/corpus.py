@@ -20,7 +20,7 @@ from sessionlab.arrow import from_rows
 from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName, WrongUse
 from sessionlab.ingest import read_all
 from sessionlab.paths import PathLike, find, known_stores
-from sessionlab.tables import BODY_TABLES, TABLES
+from sessionlab.tables import BODY_TABLES, STEP_TABLES, TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,7 @@ class Corpus:
     Attributes:
         unclaimed: files that no format claims, by uri.
         bodies: whether `pools` and `blocks` were loaded.
+        figures: whether sessions, agents, usage and outcomes are all that was loaded.
         tz: the zone days are formed in.
         catalog: DuckDB catalog that holds its tables and views.
         now: the clock: what "today", ``last(days=…)`` and ``reprice(at="now")`` mean.
@@ -47,6 +48,7 @@ class Corpus:
         catalog: str,
         *,
         bodies: bool,
+        figures: bool = False,
         now: datetime,
         tz: str,
         price_at: datetime | None = None,
@@ -57,7 +59,7 @@ class Corpus:
         scoped: bool = False,
     ) -> None:
         self._con, self.catalog = con, catalog
-        self.bodies, self.now, self.tz = bodies, now, _zone(tz)
+        self.bodies, self.figures, self.now, self.tz = bodies and not figures, figures, now, _zone(tz)
         self._scoped = scoped
         self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
         self._priced = False
@@ -80,7 +82,7 @@ class Corpus:
         known = views.public_views()
         if name not in known:
             raise UnknownName("view", str(name), known, "`sessionlab views` lists them all")
-        self._bodies_for(known[name].needs_bodies, f"the view {name}")
+        self._holds(f"the view {name}", bodies=known[name].needs_bodies, steps=known[name].needs_steps)
         return self._filtered(name, [c.name for c in known[name].columns], equal)
 
     def table(self, name: str, /, **equal: object) -> pl.DataFrame:
@@ -88,7 +90,7 @@ class Corpus:
         bare = str(name).removeprefix("raw.")
         if bare not in TABLES or name == "raw.prices":
             raise UnknownName("table", str(name), TABLES, "`sessionlab tables` describes them")
-        self._bodies_for(bare in BODY_TABLES, f"the table {name}")
+        self._holds(f"the table {name}", bodies=bare in BODY_TABLES, steps=bare in STEP_TABLES)
         return self._filtered(name, [c.name for c in views.documented(bare)], equal)
 
     def sql(self, query: str, parameters: Sequence[object] | dict[str, object] | None = None) -> pl.DataFrame:
@@ -198,8 +200,10 @@ class Corpus:
         tests, values = _tests(columns, equal, name)
         return self.sql(f"SELECT * FROM {name}" + (f" WHERE {' AND '.join(tests)}" if tests else ""), values)
 
-    def _bodies_for(self, needed: bool, what: str) -> None:
-        if needed and not self.bodies:
+    def _holds(self, what: str, *, bodies: bool, steps: bool) -> None:
+        if steps and self.figures:
+            raise QueryError(f"{what} reads what was done step by step; load without figures=True")
+        if bodies and not self.bodies:
             raise QueryError(f"{what} reads what was said; load with bodies=True")
 
     def _answered(self, text: str, ask: Callable[[], T]) -> T:
@@ -226,23 +230,26 @@ class Corpus:
             "rate_file": self._rate_file,
             "like": self._like,
             "scoped": self._scoped,
+            "unclaimed": self.unclaimed,
         }
         kept |= changed
-        child = Corpus(con, catalog, bodies=self.bodies, now=self.now, unclaimed=self.unclaimed, **kept)  # type: ignore[arg-type]
+        child = Corpus(con, catalog, bodies=self.bodies, figures=self.figures, now=self.now, **kept)  # type: ignore[arg-type]
         weakref.finalize(child, _release, con, catalog)
         return child
 
     def _narrow(self, child: Corpus) -> Corpus:
         if self._scoped and child._scoped:
             child._con.execute(f"CREATE TABLE IF NOT EXISTS scope AS FROM {self.catalog}.main.scope")
-        views.narrow(child._con, bodies=self.bodies, scoped=child._scoped)
+        absent = views.left_out(bodies=self.bodies, figures=self.figures)
+        views.narrow(child._con, absent=absent, scoped=child._scoped)
         return child
 
     def _define(self, names: Iterable[str], *, prices: bool = False) -> None:
         """Make the views a question needs, and the rates if it needs them: most questions need few."""
         with self._lock:
             known = views.library()
-            new = [n for n in names if n not in self._defined and (self.bodies or not known[n].needs_bodies)]
+            held = {"bodies": self.bodies, "figures": self.figures}
+            new = [n for n in names if n not in self._defined and known[n].can_be_made(**held)]
             if not self._priced and (prices or views.need_prices(new)):
                 pairs = self._cursor().sql(
                     "SELECT DISTINCT provider, model FROM usage UNION SELECT DISTINCT provider, model FROM sessions"
@@ -251,7 +258,7 @@ class Corpus:
                 rows = rates_room.compile_rates(pairs.fetchall(), rates=self._rates, rate_file=file, like=self._like)
                 views.set_prices(self._con, from_rows(rows, "prices"))
                 self._priced = True
-            views.define(self._con, new, bodies=self.bodies)
+            views.define(self._con, new, **held)
             self._defined.update(new)
 
     def __repr__(self) -> str:
@@ -269,6 +276,7 @@ class Corpus:
 def load(
     *paths: PathLike,
     bodies: bool = True,
+    figures: bool = False,
     strict: bool = False,
     rates: Rates = "all",
     rate_file: str | None = None,
@@ -282,7 +290,8 @@ def load(
 
     Args:
         paths: files, folders, globs, ``~``, fsspec URLs or open binary files; none: the known stores of this machine.
-        bodies: False leaves out what was said (`pools`, `blocks`): enough for costs and health, and faster.
+        bodies: False leaves out what was said (`pools`, `blocks`): faster, and enough for most questions.
+        figures: True loads sessions, agents, usage and outcomes alone: enough for costs and health, and fastest.
         strict: raise at the first problem worse than a note, instead of keeping it as a row of ``problems``.
         rates: ``"file"`` prices with the user's own rates alone (mecha's rule); ``"all"`` adds genai-prices.
         rate_file: the user's rates (TOML); default: ``$SESSIONLAB_RATES`` or the user's configuration folder.
@@ -305,21 +314,21 @@ def load(
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
 
     with reporter(progress) as report, views.inserter(con) as insert:
-        parts = read_all(find(given), bodies=bodies, strict=strict, workers=workers, executor=executor, progress=report)
+        parts = read_all(
+            find(given),
+            bodies=bodies,
+            figures=figures,
+            strict=strict,
+            workers=workers,
+            executor=executor,
+            progress=report,
+        )
         for part in parts:
             insert(part.tables)
             unclaimed.extend(part.unclaimed)
-    views.fold(con, bodies=bodies)
-    return Corpus(
-        con,
-        views.WHOLE,
-        bodies=bodies,
-        now=clock,
-        tz=zone,
-        rates=rates,
-        rate_file=rate_file,
-        unclaimed=sorted(unclaimed),
-    )
+    views.fold(con, bodies=bodies, figures=figures)
+    told = {"rates": rates, "rate_file": rate_file, "unclaimed": sorted(unclaimed)}
+    return Corpus(con, views.WHOLE, bodies=bodies, figures=figures, now=clock, tz=zone, **told)  # type: ignore[arg-type]
 
 
 def _zone(tz: str) -> str:

@@ -23,13 +23,17 @@ from sessionlab.errors import BadInput, Refused
 from sessionlab.formats import Recording, all_formats, detect
 from sessionlab.formats.recording import digest63
 from sessionlab.paths import Found
-from sessionlab.tables import Problem, Row, Source
+from sessionlab.tables import Config, Problem, Row, Source, ToolCall, Window
 
 BATCH_BYTES = 8 << 20
 """Input after which the rows read so far are handed over: larger parts cost more memory than they save time."""
 PARALLEL_BYTES = 64 << 20
 """Below this much input a second process costs more than it saves."""
 _CHUNK_ROWS = 2048
+
+
+_STEPS = frozenset({Config, ToolCall, Window})
+"""Rows no figure needs. `Entry` rows stay as far as a format makes them: they tell which figures are copies."""
 
 
 class Read(NamedTuple):
@@ -40,13 +44,15 @@ class Read(NamedTuple):
     bytes: int
 
 
-def read_files(files: Sequence[Found], *, bodies: bool = True, strict: bool = False) -> Iterator[Read]:
+def read_files(
+    files: Sequence[Found], *, bodies: bool = True, figures: bool = False, strict: bool = False
+) -> Iterator[Read]:
     """Read ``files`` one after the other; memory holds the rows of about BATCH_BYTES of input at a time.
 
     Raises:
         BadInput, Refused: with ``strict``, at the first problem worse than a note.
     """
-    reads = _read_files(files, bodies=bodies, strict=strict)
+    reads = _read_files(files, bodies=bodies, figures=figures, strict=strict)
     while True:
         with _no_collection():
             read = next(reads, None)
@@ -68,7 +74,7 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _read_files(files: Sequence[Found], *, bodies: bool, strict: bool) -> Iterator[Read]:
+def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
     all_formats()  # a format that cannot be imported is an error of the installation, not of the first file
     batcher = Batcher()
     unclaimed: list[str] = []
@@ -84,16 +90,26 @@ def _read_files(files: Sequence[Found], *, bodies: bool, strict: bool) -> Iterat
                     size_bytes=found.size_bytes,
                     modified_at=found.modified_at,
                     bodies=bodies,
+                    figures=figures,
                 )
                 fmt = detect(recording.head())
                 if fmt is None:
-                    unclaimed.append(found.uri)
+                    if recording.cut is None:
+                        unclaimed.append(found.uri)
+                        continue
+                    # too little came out of a damaged stream to tell whose it is: that is no file of somebody else
+                    lost = _lost(found, "cut_stream", recording.cut)
+                    if strict:
+                        _raise_first(lost, found.uri)
+                    batcher.add(source_id, lost)
                     continue
                 recording.format = fmt.NAME
                 rows = fmt.read(recording)
                 while chunk := list(islice(rows, _CHUNK_ROWS)):
                     if strict:
                         _raise_first(chunk, found.uri)
+                    if figures:
+                        chunk = [row for row in chunk if type(row) not in _STEPS]
                     batcher.add(source_id, chunk)
                     pending += recording.decoded_bytes - read_before
                     read_before = recording.decoded_bytes
@@ -129,14 +145,15 @@ def _lost(found: Found, kind: str, detail: str) -> list[Row]:
     ]
 
 
-def _read_part(files: list[Found], bodies: bool, strict: bool) -> list[Read]:
-    return list(read_files(files, bodies=bodies, strict=strict))
+def _read_part(files: list[Found], bodies: bool, figures: bool, strict: bool) -> list[Read]:
+    return list(read_files(files, bodies=bodies, figures=figures, strict=strict))
 
 
 def read_all(
     files: Sequence[Found],
     *,
     bodies: bool = True,
+    figures: bool = False,
     strict: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -147,6 +164,7 @@ def read_all(
     Args:
         files: as `paths.find` gives them.
         bodies: whether `pools` and `blocks` are wanted.
+        figures: whether sessions, agents, usage and outcomes are all that is wanted.
         strict: raise at the first problem worse than a note.
         workers: processes to use, this one included; default: one per core, this one alone for small loads.
         executor: any ``concurrent.futures.Executor`` to use instead, e.g. a Dask cluster's.
@@ -160,13 +178,15 @@ def read_all(
     reads: Iterator[Read]
     if executor is not None:
         reads = chain(
-            read_files(local, bodies=bodies, strict=strict), _sent(executor, parts, bodies=bodies, strict=strict)
+            read_files(local, bodies=bodies, figures=figures, strict=strict),
+            _sent(executor, parts, bodies=bodies, figures=figures, strict=strict),
         )
     elif alone or len(parts) <= 1:
-        reads = read_files(files, bodies=bodies, strict=strict)
+        reads = read_files(files, bodies=bodies, figures=figures, strict=strict)
     else:
         reads = chain(
-            read_files(local, bodies=bodies, strict=strict), _shared(count - 1, parts, bodies=bodies, strict=strict)
+            read_files(local, bodies=bodies, figures=figures, strict=strict),
+            _shared(count - 1, parts, bodies=bodies, figures=figures, strict=strict),
         )
     done = 0
     for read in reads:
@@ -176,16 +196,16 @@ def read_all(
         yield read
 
 
-def _sent(executor: Executor, parts: list[list[Found]], *, bodies: bool, strict: bool) -> Iterator[Read]:
+def _sent(executor: Executor, parts: list[list[Found]], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
     """The parts as somebody's executor reads them, which may be on other machines."""
-    waiting = {executor.submit(_read_part, part, bodies, strict) for part in parts}
+    waiting = {executor.submit(_read_part, part, bodies, figures, strict) for part in parts}
     while waiting:
         finished, waiting = wait(waiting, return_when="FIRST_COMPLETED")
         for future in finished:
             yield from future.result()
 
 
-def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, strict: bool) -> Iterator[Read]:
+def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
     """The parts as ``helpers`` processes and this one read them.
 
     This process takes a part whenever no other has one ready, so that it does not wait for them to start. What they
@@ -201,10 +221,14 @@ def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, strict: boo
     ):
         while queue or waiting:
             while queue and len(waiting) <= helpers:
-                waiting.add(pool.submit(_store_part, queue.popleft(), bodies=bodies, strict=strict, folder=folder))
+                waiting.add(
+                    pool.submit(
+                        _store_part, queue.popleft(), bodies=bodies, figures=figures, strict=strict, folder=folder
+                    )
+                )
             finished = {future for future in waiting if future.done()}
             if queue and not finished:
-                yield from read_files(queue.popleft(), bodies=bodies, strict=strict)
+                yield from read_files(queue.popleft(), bodies=bodies, figures=figures, strict=strict)
                 continue
             if not finished:
                 finished, _ = wait(waiting, return_when="FIRST_COMPLETED")
@@ -222,9 +246,9 @@ class _Stored(NamedTuple):
     bytes: int
 
 
-def _store_part(files: list[Found], *, bodies: bool, strict: bool, folder: str) -> list[_Stored]:
+def _store_part(files: list[Found], *, bodies: bool, figures: bool, strict: bool, folder: str) -> list[_Stored]:
     stored = []
-    for read in read_files(files, bodies=bodies, strict=strict):
+    for read in read_files(files, bodies=bodies, figures=figures, strict=strict):
         with NamedTemporaryFile(dir=folder, delete=False) as file:
             for table in read.tables.values():
                 with pa.ipc.new_stream(file, table.schema) as stream:

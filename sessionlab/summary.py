@@ -44,7 +44,7 @@ def _facts(corpus: Corpus) -> _Facts:
         formats=[(name, int(a), int(b or 0), int(c or 0)) for name, a, b, c in formats],
         period=period,
         problems=(", ".join(words) or "no problems") + unclaimed,
-        hint="" if corpus.bodies else "loaded without bodies",
+        hint="figures alone" if corpus.figures else "" if corpus.bodies else "loaded without bodies",
     )
 
 

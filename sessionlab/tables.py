@@ -395,3 +395,6 @@ TABLE_OF: dict[type[Row], str] = {row: name for name, row in TABLES.items()}
 
 BODY_TABLES = frozenset({"pools", "blocks"})
 """The tables that hold what was said: a load without bodies leaves them out."""
+
+STEP_TABLES = frozenset({"entries", "windows", "tool_calls", "configs"})
+"""The tables that hold what was done, step by step: a load of figures alone leaves them out too."""

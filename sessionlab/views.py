@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from sessionlab.arrow import SCHEMAS
-from sessionlab.tables import BODY_TABLES, TABLES, columns, plain_columns
+from sessionlab.tables import BODY_TABLES, STEP_TABLES, TABLES, columns, plain_columns
 
 FOLDED = ("sources", "_tellings", "copies", "sessions", "agents", "usage")
 """The plain tables that are computed once per load, in the order they need each other."""
@@ -66,7 +66,20 @@ class View:
     @property
     def needs_bodies(self) -> bool:
         """Whether it reads what was said, directly or through another view."""
-        return any(reads(library()[name].text, table) for name in closure([self.name]) for table in BODY_TABLES)
+        return self._reads_any(BODY_TABLES)
+
+    @property
+    def needs_steps(self) -> bool:
+        """Whether it reads what was done step by step, directly or through another view."""
+        return self._reads_any(STEP_TABLES)
+
+    def can_be_made(self, *, bodies: bool, figures: bool) -> bool:
+        """Whether a load with or without bodies, or of figures alone, holds what it reads."""
+        return (bodies or not self.needs_bodies) and not (figures and self.needs_steps)
+
+    def _reads_any(self, tables: Iterable[str]) -> bool:
+        wanted = rf"\b(?:FROM|JOIN)\s+(?:raw\.)?(?:{'|'.join(sorted(tables))})\b(?!\.)"
+        return any(re.search(wanted, library()[name].text, re.IGNORECASE) for name in closure([self.name]))
 
     def _prose(self) -> str:
         lines = []
@@ -168,20 +181,31 @@ def _worth_inserting(parts: list[pa.Table]) -> bool:
     return bool(rows >= INSERTED_ROWS or size >= INSERTED_BYTES)
 
 
-def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool) -> None:
-    """Make the plain tables: the heavy folds once, as tables; the rest as views on ``raw``."""
+def left_out(*, bodies: bool, figures: bool) -> frozenset[str]:
+    """The tables a load leaves out."""
+    return (frozenset() if bodies and not figures else BODY_TABLES) | (STEP_TABLES if figures else frozenset())
+
+
+def fold(con: duckdb.DuckDBPyConnection, *, bodies: bool, figures: bool = False) -> None:
+    """Make the plain tables: the heavy folds once, as tables; the rest as views on ``raw``.
+
+    Of ``figures`` alone, what raw rows of steps there are serve the folds only; how many entries a session has is not
+    known then.
+    """
+    absent = left_out(bodies=bodies, figures=figures)
     statements = _statements()
-    if not bodies:
-        for name in BODY_TABLES:
-            con.execute(f"DROP TABLE raw.{name}")
+    for name in BODY_TABLES & absent:
+        con.execute(f"DROP TABLE raw.{name}")
     for name in FOLDED:
         con.execute(f"CREATE TABLE {name} AS {statements[f'plain.{name}']}")
     for name in RAW_TABLES:
-        if name not in FOLDED and (bodies or name not in BODY_TABLES):
+        if name not in FOLDED and name not in absent:
             con.execute(f"CREATE VIEW {name} AS {statements[f'plain.{name}']}")
+    if figures:
+        con.execute("UPDATE sessions SET entries = NULL")
 
 
-def narrow(con: duckdb.DuckDBPyConnection, *, bodies: bool, scoped: bool) -> None:
+def narrow(con: duckdb.DuckDBPyConnection, *, absent: frozenset[str], scoped: bool) -> None:
     """In the (empty) catalog that ``con`` uses, plain and raw tables of the load, cut to the sessions in ``scope``.
 
     Not ``scoped``: all of them. Files stay whole: `sources`, `problems` and `extents` are cut by file.
@@ -189,7 +213,7 @@ def narrow(con: duckdb.DuckDBPyConnection, *, bodies: bool, scoped: bool) -> Non
     con.execute("CREATE SCHEMA raw")
     for schema in ("raw", "main"):
         for name in RAW_TABLES:
-            if bodies or name not in BODY_TABLES:
+            if name not in absent:
                 kept = _scope_of(name) if scoped else ""
                 con.execute(f"CREATE VIEW {schema}.{name} AS SELECT x.* FROM {WHOLE}.{schema}.{name} x {kept}")
     for name in ("copies", "_tellings"):
@@ -216,14 +240,16 @@ def set_prices(con: duckdb.DuckDBPyConnection, prices: pa.Table) -> None:
     con.unregister("_prices")
 
 
-def define(con: duckdb.DuckDBPyConnection, names: Iterable[str] | None = None, *, bodies: bool = True) -> None:
+def define(
+    con: duckdb.DuckDBPyConnection, names: Iterable[str] | None = None, *, bodies: bool = True, figures: bool = False
+) -> None:
     """Create views (default: every one) and those they read, unless they are there.
 
     Creating a view binds it at once, so what it reads is made first.
     """
     known = library()
     there = {f"{schema}.{name}" for schema, name in _existing(con)}
-    wanted = [n for n in (known if names is None else names) if bodies or not known[n].needs_bodies]
+    wanted = [n for n in (known if names is None else names) if known[n].can_be_made(bodies=bodies, figures=figures)]
     for name in closure(wanted):
         if name not in there:
             con.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")

@@ -7,6 +7,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import sessionlab as sl
@@ -312,3 +313,29 @@ def test_a_column_called_name_can_be_asked_for(golden: sl.Corpus) -> None:
     assert golden.table("tool_calls", name="web_fetch").height == 1
     with pytest.raises(sl.UnknownName, match=r"no table named 'raw\.prices'"):
         golden.table("raw.prices")
+
+
+def test_figures_alone_give_the_same_answers(now: datetime) -> None:
+    """`figures=True` is faster and answers costs and health alike; what was done step by step it does not hold."""
+    full, light = sl.load(SAMPLES / "corpus", now=now), sl.load(SAMPLES / "corpus", now=now, figures=True)
+    for name, view in views.public_views().items():
+        if view.needs_steps or view.needs_bodies:
+            with pytest.raises(sl.QueryError, match="load with"):
+                light.view(name)
+        elif not name.startswith(("problems.", "coverage.")):  # notes about steps are not made
+            wanted, found = full.view(name), light.view(name)
+            assert wanted.equals(found) or _close(wanted, found), name
+    assert light.table("sessions")["entries"].null_count() == light.table("sessions").height
+    assert light.where(format="gg").view("health.summary").equals(full.where(format="gg").view("health.summary"))
+    with pytest.raises(
+        sl.QueryError, match="the table entries reads what was done step by step; load without figures=True"
+    ):
+        light.table("entries")
+    assert "figures alone" in repr(light)
+
+
+def _close(a: pl.DataFrame, b: pl.DataFrame) -> bool:
+    from polars.testing import assert_frame_equal
+
+    assert_frame_equal(a, b, check_exact=False, rel_tol=1e-12)
+    return True

@@ -65,7 +65,7 @@ def test_worker_processes_and_executors_give_the_same(cases: list[Path], monkeyp
 def test_what_a_worker_stores_comes_back_whole(cases: list[Path], tmp_path: Path) -> None:
     """The file by which a worker hands over its rows holds every table, and is removed when it is fetched."""
     found = find(cases)
-    stored = ingest._store_part(found, bodies=True, strict=False, folder=str(tmp_path))
+    stored = ingest._store_part(found, bodies=True, figures=False, strict=False, folder=str(tmp_path))
     fetched = [ingest._fetched(part) for part in stored]
     assert not list(tmp_path.iterdir())
     for got, wanted in zip(fetched, ingest.read_files(found), strict=True):

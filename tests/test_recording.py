@@ -102,14 +102,14 @@ def test_a_cut_gzip_keeps_its_whole_lines_and_says_so(keep: float) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_notes_a_cut_stream(name: str) -> None:
-    """Whatever the format, and whether it takes the rest or refuses it, one note says why the stream ended."""
+def test_every_format_tells_a_cut_stream(name: str) -> None:
+    """Whatever the format, and whether it takes the rest or refuses it, one problem says why the stream ended."""
     sample = min((SAMPLES / name).rglob("*.*"), key=lambda path: (path.suffix in {".md", ".csv"}, path.as_posix()))
     packed = gzip.compress(sample.read_bytes(), mtime=0)
     recording = Recording(io.BytesIO(packed[:-8]), uri="mem:x", format=name)
     rows = list(get_format(name).read(recording))
-    [note] = [row for row in rows if isinstance(row, Problem) and row.kind == "cut_stream"]
-    assert (note.severity, note.detail) == ("note", "the compressed stream ends before its end mark")
+    [loss] = [row for row in rows if isinstance(row, Problem) and row.kind == "cut_stream"]
+    assert (loss.severity, loss.detail) == ("loss", "the compressed stream ends before its end mark")
     whole = get_format(name).read(Recording(io.BytesIO(gzip.compress(sample.read_bytes())), uri="mem:x", format=name))
     assert "cut_stream" not in {row.kind for row in whole if isinstance(row, Problem)}
 

@@ -74,7 +74,10 @@ def view(
 
     known = library().get(name)
     bodies = known.needs_bodies if known is not None else name in {"pools", "blocks", "tool_calls"}
-    asked = options.ask(options.load(paths, bodies=bodies, rates=rates, rate_file=rate_file, tz=tz, now=now), days)
+    figures = known is not None and not bodies and not known.needs_steps
+    asked = options.ask(
+        options.load(paths, bodies=bodies, figures=figures, rates=rates, rate_file=rate_file, tz=tz, now=now), days
+    )
     corpus = asked.corpus
     if at != "call" or like:
         corpus = corpus.reprice(at, like=like)

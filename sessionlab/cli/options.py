@@ -88,6 +88,7 @@ def load(
     paths: list[str] | None,
     *,
     bodies: bool = False,
+    figures: bool = False,
     rates: Rates = Rates.all,
     rate_file: Path | None = None,
     tz: str | None = None,
@@ -99,6 +100,7 @@ def load(
     return load_corpus(
         *(paths or []),
         bodies=bodies,
+        figures=figures,
         rates=rates.value,
         rate_file=None if rate_file is None else str(rate_file),
         tz=tz or machine_zone(),

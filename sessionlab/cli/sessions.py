@@ -129,7 +129,7 @@ def stats(
     now: Now = None,
 ) -> None:
     """What sessions cost at today's rates, by the provider and model they name."""
-    asked = options.ask(options.load(paths, rates=rates, rate_file=rate_file, now=now), days)
+    asked = options.ask(options.load(paths, figures=True, rates=rates, rate_file=rate_file, now=now), days)
     rows = output.records(asked.corpus.view("cost.stats"))
     if json:
         kept = [{name: value for name, value in row.items() if name != "unpriced"} for row in rows]
@@ -137,7 +137,10 @@ def stats(
     elif not rows:
         sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
     else:
-        sys.stdout.write(_stats_text(rows) + "\n" + _stats_notes(rows, asked.unreadable))
+        sessions = asked.corpus.sql(
+            "SELECT count(*) FROM sessions"
+        ).item()  # one of several models stands in several rows
+        sys.stdout.write(_stats_text(rows, sessions) + "\n" + _stats_notes(rows, asked.unreadable))
     if not json:
         sys.stdout.write(asked.undated_note())
     raise typer.Exit(asked.exit_code)
@@ -156,25 +159,29 @@ def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
     return notes
 
 
-def _stats_text(rows: list[dict[str, object]]) -> str:
+def _stats_text(rows: list[dict[str, object]], sessions: int) -> str:
     columns = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     header = ("provider/model", "sessions", "turns", "input", "output", "cache-w", "cache-r", "cost")
 
-    def line(label: str, group: list[dict[str, object]]) -> tuple[str, ...]:
+    def line(label: str, group: list[dict[str, object]], sessions: object) -> tuple[str, ...]:
         costs = [row["cost_usd"] for row in group if row["cost_usd"] is not None]
         return (
             label,
-            f"{_sum(group, 'sessions')}",
+            f"{sessions}",
             f"{_sum(group, 'turns')}",
             *(short_tokens(_sum(group, name)) for name in columns),
             f"${sum(float(str(cost)) for cost in costs):.2f}" if costs else output.UNKNOWN,
         )
 
     named = [
-        line(output.visible("/".join(str(row[n] or output.UNKNOWN) for n in ("provider", "model"))), [row])
+        line(
+            output.visible("/".join(str(row[n] or output.UNKNOWN) for n in ("provider", "model"))),
+            [row],
+            row["sessions"],
+        )
         for row in rows
     ]
-    return output.lines([header, *named, line("total", rows)], (34, 8, 7, 9, 9, 9, 9, 10))
+    return output.lines([header, *named, line("total", rows, sessions)], (34, 8, 7, 9, 9, 9, 9, 10))
 
 
 def _sum(rows: list[dict[str, object]], name: str) -> int | None:
@@ -206,7 +213,7 @@ def health(
     now: Now = None,
 ) -> None:
     """How runs went: why they stopped, what failed, model by model."""
-    asked = options.ask(options.load(paths, tz=tz, now=now), days)
+    asked = options.ask(options.load(paths, figures=True, tz=tz, now=now), days)
     corpus = asked.corpus if kind is None else asked.corpus.where(surface=kind)
     hidden = {
         word: corpus.sql("SELECT count(*) FROM sessions WHERE surface = ?", [word]).item() for word in HIDDEN_SURFACES

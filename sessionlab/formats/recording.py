@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import IO, Literal
 
 from isal import isal_zlib
@@ -14,6 +17,8 @@ from sessionlab.tables import Extent, Problem, Row, Source
 HEAD_BYTES = 65_536
 """How much of a file ``sniff`` sees."""
 BLOCK_BYTES = 1 << 20
+SLICE_BYTES = 4096
+"""How much is decompressed at a time where a damage may be: all before it is still wanted."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 Fate = Literal["read", "blank", "problem", "after_end"]
@@ -35,8 +40,10 @@ class Recording:
         source_id: 63-bit digest of the uri.
         format: NAME of the format that claimed it.
         bodies: whether `Pool` and `Block` rows and other bodies are wanted; a format may skip making them if not.
+        figures: whether figures alone are wanted: sessions, agents, usage and outcomes. A format may then skip making
+            `Window`, `ToolCall` and `Config` rows, those `Entry` rows that are no copy and that no figure names, and
+            notes about them.
         size_bytes, modified_at: as the file system tells (µs); None where it does not.
-        gzipped: whether the bytes were compressed; offsets and extents are in the decompressed bytes.
         cut: why the compressed stream ended early, or None.
     """
 
@@ -49,8 +56,9 @@ class Recording:
         size_bytes: int | None = None,
         modified_at: int | None = None,
         bodies: bool = True,
+        figures: bool = False,
     ) -> None:
-        self.uri, self.format, self.bodies = uri, format, bodies
+        self.uri, self.format, self.bodies, self.figures = uri, format, bodies and not figures, figures
         self.source_id = digest63(uri)
         self.size_bytes, self.modified_at = size_bytes, modified_at
         self.decoded_bytes = 0
@@ -58,8 +66,9 @@ class Recording:
         self._stored = 0
         self._crc = 0
         self._stream = stream
+        self._start = _start_of(stream)
         self._blocks = self._decoded()
-        self._head = next(self._blocks, b"")
+        self._head = self._first()
         self._lines: Lines | None = None
         self._extents: list[Extent] = []
 
@@ -99,9 +108,9 @@ class Recording:
         lines: int | None = None,
         format_version: str | None = None,
     ) -> Iterator[Row]:
-        """The rows that end every recording: a note where the compressed stream was cut, extents, the `Source`."""
+        """The rows that end every recording: the loss where the compressed stream was cut, extents, the `Source`."""
         if self.cut is not None:
-            yield Problem(kind="cut_stream", severity="note", detail=self.cut)
+            yield Problem(kind="cut_stream", severity="loss", detail=self.cut)
         yield from self.extents()
         yield self.source(state=state, reason=reason, lines=lines, format_version=format_version)
 
@@ -133,13 +142,23 @@ class Recording:
             reason=reason,
         )
 
+    def _first(self) -> bytes:
+        """What ``sniff`` sees and what came with it: a stream may hand over less than that at a time."""
+        parts: list[bytes] = []
+        size = 0
+        while size < HEAD_BYTES and (block := next(self._blocks, b"")):
+            parts.append(block)
+            size += len(block)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
     def _stored_blocks(self) -> Iterator[bytes]:
         size = HEAD_BYTES  # a small first block: most files of a folder are only sniffed
         while block := self._stream.read(size):
             self._stored += len(block)
             self._crc = isal_zlib.crc32(block, self._crc)
             yield block
-            size = BLOCK_BYTES
+            if self._start is not None:
+                size = BLOCK_BYTES  # of a stream that cannot be read twice, a damage costs a block
 
     def _decoded(self) -> Iterator[bytes]:
         stored = self._stored_blocks()
@@ -156,29 +175,95 @@ class Recording:
     def _gunzipped(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
         member = isal_zlib.decompressobj(wbits=31)
         block: bytes | None = first
+        begin, given = 0, 0  # where the member begins among the stored bytes; how much came out of it
         while block is not None:
             try:
                 out = member.decompress(block)
             except isal_zlib.error as error:  # type: ignore[misc]  # the stubs take the class for a value
                 self.cut = f"the compressed stream is damaged: {error}"
+                yield from self._before_damage(begin, given, block)
                 for _rest in stored:
                     pass
                 return
             if out:
+                given += len(out)
                 yield out
             if member.eof:
-                block = member.unused_data.lstrip(b"\0") or next(stored, None)
+                block = _after_padding(member.unused_data, stored)
                 if block is not None:
                     if not block.startswith(GZIP_MAGIC):
                         self.cut = "bytes that are no gzip member follow the compressed stream"
                         for _rest in stored:
                             pass
                         return
+                    begin, given = self._stored - len(block), 0
                     member = isal_zlib.decompressobj(wbits=31)
             else:
                 block = next(stored, None)
         if not member.eof:
             self.cut = "the compressed stream ends before its end mark"
+
+    def _before_damage(self, begin: int, given: int, block: bytes) -> Iterator[bytes]:
+        """What comes out of ``block`` before its damage, of a member that begins at the stored byte ``begin``.
+
+        A decompressor that fails gives nothing of the piece it failed in, and cannot be asked again. So the member is
+        decompressed once more, in slices and at last byte by byte; the first ``given`` bytes of it came out before.
+        Of a stream that cannot be read twice only a member that begins in the block can be had again.
+        """
+        earlier = self._stored - len(block) - begin
+        if earlier and self._start is None:
+            return
+        member = zlib.decompressobj(wbits=31)
+        at = 0
+        slices = (block[start : start + SLICE_BYTES] for start in range(0, len(block), SLICE_BYTES))
+        for piece in chain(self._again(begin, earlier), slices):
+            before = member.copy()
+            try:
+                out, damaged = member.decompress(piece), False
+            except zlib.error:
+                out, damaged = _until_damage(before, piece), True
+            new = out[max(given - at, 0) :]
+            at += len(out)
+            if new:
+                yield new
+            if damaged or member.eof:
+                return
+
+    def _again(self, begin: int, length: int) -> Iterator[bytes]:
+        """Stored bytes that were read before; the stream then stands where it stood."""
+        here = self._stream.tell()
+        try:
+            self._stream.seek((self._start or 0) + begin)
+            while length and (piece := self._stream.read(min(length, BLOCK_BYTES))):
+                length -= len(piece)
+                yield piece
+        finally:
+            self._stream.seek(here)
+
+
+def _start_of(stream: IO[bytes]) -> int | None:
+    """Where a stream that can be read twice stands; None for any other."""
+    try:
+        return stream.tell() if stream.seekable() else None
+    except (AttributeError, OSError):  # an object of the caller may have nothing but `read`
+        return None
+
+
+def _after_padding(rest: bytes, stored: Iterator[bytes]) -> bytes | None:
+    """What follows a gzip member: the zeros some tools pad with left out, long enough to tell a member by."""
+    rest = rest.lstrip(b"\0")
+    while len(rest) < len(GZIP_MAGIC) and (more := next(stored, b"")):
+        rest = rest + more if rest else more.lstrip(b"\0")
+    return rest or None
+
+
+def _until_damage(member: zlib._Decompress, piece: bytes) -> bytes:
+    """What ``member`` makes of ``piece``, taken byte by byte up to the one it fails at."""
+    out = []
+    with suppress(zlib.error):
+        for at in range(len(piece)):
+            out.append(member.decompress(piece[at : at + 1]))
+    return b"".join(out)
 
 
 class Lines:

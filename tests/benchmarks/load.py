@@ -61,10 +61,10 @@ def all_tables_one_process(folder: Path) -> None:
 
 
 def no_bodies_one_process(folder: Path) -> None:
-    """What `stats` and `health` load: no bodies, one process; and their answers."""
+    """What `stats` and `health` load, figures alone, in one process; and their answers."""
     import sessionlab as sl
 
-    corpus = sl.load(folder, bodies=False, workers=1)
+    corpus = sl.load(folder, figures=True, workers=1)
     corpus.view("cost.stats")
     corpus.view("health.summary")
 

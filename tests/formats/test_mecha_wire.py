@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from sessionlab.formats import mecha
-from sessionlab.formats.recording import HEAD_BYTES
 from sessionlab.tables import (
     Block,
     Config,
@@ -230,19 +228,6 @@ def test_stop_classes(word: str, expected: str) -> None:
     assert of(read(line(record="outcome", stop_cause=word)), Outcome)[0].stop_class == expected
 
 
-def test_counters_past_bigint_are_null() -> None:
-    """2^63 and 2^64 - 1 are counters of the wire but of no column: null, with a problem; the other figures stand."""
-    tokens = {**TOKENS, "input_tokens": 2**64 - 1, "cache_read_input_tokens": 2**63 - 1}
-    rows = read(line(record="summary", usage=tokens, turns=2), line(record="config", compact_at_tokens=2**63))
-    (usage,) = of(rows, Usage)
-    assert (usage.uncached_input_tokens, usage.cache_read_tokens, usage.output_tokens) == (None, 2**63 - 1, 5)
-    assert of(rows, Config)[0].compact_at_tokens is None
-    assert [(row.kind, row.severity, row.seq) for row in of(rows, Problem)] == [
-        ("number_too_large", "note", 1),
-        ("number_too_large", "note", 2),
-    ]
-
-
 @pytest.mark.parametrize("kind", ["hologram", 7, {"a": 1}, ["run"], True])
 def test_unknown_surface_never_costs_the_header(kind: Any) -> None:
     """An unknown kind word, or any other value, is an unknown front end; the record and the value are kept (4.1)."""
@@ -273,55 +258,6 @@ def test_known_surfaces(word: str) -> None:
 def test_created_at_with_any_offset(stamp: str, micros: int) -> None:
     """RFC 3339 with any offset and up to nine digits, as microseconds UTC; further digits are cut (section 3)."""
     assert of(read(header={**META, "created_at": stamp}), Session)[0].created_at == micros
-
-
-NO_HEADERS = [
-    b"",
-    b"\n\n",
-    line(**META)[:-1],
-    b"console output\n" + line(**META),
-    user("first") + b"\n" + line(**META),
-    line(**{**META, "created_at": "yesterday"}),
-    line(**{**META, "created_at": "2026-11-01T07:00:00"}),
-    line(**{**META, "model": None}),
-    b'{"record":"meta"}',
-    b'{"kind":"prompt","record":"image"}\n',
-]
-
-
-@pytest.mark.parametrize("data", NO_HEADERS)
-def test_without_a_header_first_it_is_no_session(data: bytes) -> None:
-    """The first record has to be a strict header: else the file is not claimed, and refused when read anyway (8.1)."""
-    assert not mecha.sniff(data)
-    rows = raw(data)
-    (problem,) = of(rows, Problem)
-    (source,) = of(rows, Source)
-    assert (problem.kind, problem.severity) == ("no_session_header", "refusal")
-    assert (problem.byte_offset, problem.byte_length) == (0, len(data))
-    assert "no session header" in (source.reason or "")
-    assert source.state == "refused"
-    assert sum(row.byte_length for row in of(rows, Extent)) == len(data)
-    assert {type(row) for row in rows} <= {Problem, Source, Extent}
-
-
-def test_sniff_takes_a_header_with_its_word_anywhere() -> None:
-    """The word may stand behind other members and beside unknown ones; leading blank lines do not count."""
-    members = {name: value for name, value in META.items() if name != "record"}
-    assert mecha.sniff(b"\n \n" + line(**members, weather={"record": "fog"}, record="meta") + b"\nnoise")
-
-
-@pytest.mark.parametrize(
-    ("content", "claimed"),
-    [
-        (line(**META, title="x" * HEAD_BYTES), True),
-        (line(title={"record": "meta"}, note="x" * HEAD_BYTES), False),
-        (line(title="meta", record="message", note="x" * HEAD_BYTES), False),
-        (b'["record","meta","' + b"x" * HEAD_BYTES, False),
-    ],
-)
-def test_sniff_of_a_header_longer_than_the_head(content: bytes, claimed: bool) -> None:
-    """Of a first line longer than the head its beginning decides, by the object's own members."""
-    assert mecha.sniff(content[:HEAD_BYTES]) is claimed
 
 
 def test_second_header_is_reported_and_the_first_stands() -> None:

@@ -16,8 +16,8 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from sessionlab.columns import BIGINT_MAX
-from sessionlab.formats.claude_code.records import REST, Line, Message, TokenUsage, Whole
+from sessionlab.columns import BIGINT_MAX, Fault, tokens_fault
+from sessionlab.formats.claude_code.records import REST, Iteration, Line, Message, Strict, TokenUsage, Whole
 
 Notes = list[tuple[str, str]]
 Members = dict[str, object]
@@ -39,6 +39,11 @@ NULL = Raw(b"null")
 _LONE = re.compile(r"[\ud800-\udfff]")
 _OPENING = re.compile(r'\{\s*"')
 _BIGINT_DIGITS = 19
+_NUMBER = re.compile(rb"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+_FLOAT = re.compile(rb"-?\d+(?=[.eE])(\.\d+)?([eE][+-]?\d+)?")
+_SHOWN = 40
+_USAGE = b'"usage":{'
+_COUNTS = b'_tokens":'
 
 
 class Repairs:
@@ -88,7 +93,7 @@ class Repairs:
         if self.surrogates:
             found.append(("lone_surrogate", f"{self.surrogates} lone surrogates replaced by U+FFFD"))
         if self.duplicates:
-            found.append(("duplicate_member", f"members given twice, the last stands: {', '.join(self.duplicates)}"))
+            found.append(("duplicate_key", f"members given twice, the last stands: {', '.join(self.duplicates)}"))
         return found
 
 
@@ -211,20 +216,19 @@ def tolerant(members: dict[str, Raw], struct: type[S], notes: Notes) -> S:
             try:
                 kept[member.attribute] = member.decode(raw)
             except UNREADABLE:
-                inner = _inside(raw, member, notes)
+                inner = _inside(raw, member, notes) if member.inner is not None else _integral(name, raw, member, notes)
                 if inner is None:
                     rest[name] = raw
-                    notes.append(_misfit(name, bytes(raw), struct))
+                    _misfit(name, bytes(raw), struct, member, notes)
                 else:
                     kept[member.attribute] = inner
-    return struct(**kept, rest=rest or None)
+    return struct(**kept, rest=rest or None) if issubclass(struct, Strict) else struct(**kept)
 
 
 def _inside(raw: Raw, member: _Member, notes: Notes) -> object:
     """An object or a list of objects that the strict decoder refused, each read with the tolerant road."""
     text = bytes(raw)
-    if member.inner is None:
-        return None
+    assert member.inner is not None
     if text[:1] == b"{" and not member.is_list:
         return tolerant(_decode_members(text), member.inner, notes)
     if text[:1] == b"[" and member.is_list:
@@ -240,16 +244,48 @@ def _item(raw: Raw, struct: type[S], notes: Notes) -> S:
     return struct(type="", rest={"value": raw})
 
 
-def _misfit(name: str, text: bytes, struct: type[Struct]) -> tuple[str, str]:
-    shown = text[:40].decode(errors="replace")
-    if text.isdigit() and int(text[:20]) > BIGINT_MAX:
-        return "number_too_large", f"{name} {shown} is more than a BIGINT holds; read as null"
-    return "wrong_type", f"{name} {shown} is not what {struct.__name__} holds there; kept in detail"
+def _integral(name: str, raw: Raw, member: _Member, notes: Notes) -> int | None:
+    """A whole number that is written as a float (``5.0``, ``1E2``) where an integer belongs."""
+    text = bytes(raw)
+    if member.whole is None or not _FLOAT.fullmatch(text):
+        return None
+    try:
+        value = member.whole(text)
+    except UNREADABLE:
+        return None
+    notes.append(("float_for_integer", f"{name} {text[:_SHOWN].decode()} is read as {value}"))
+    return value
+
+
+def _misfit(name: str, text: bytes, struct: type[Struct], member: _Member, notes: Notes) -> None:
+    """Say what does not fit; of a record whose members are a tool's own, only of numbers."""
+    shown = text[:_SHOWN].decode(errors="replace")
+    fault = _fault(text, member) if member.is_number else None
+    if fault is not None:
+        notes.append((fault, f"{name} {shown} cannot be meant; read as null"))
+    elif issubclass(struct, Strict):
+        notes.append(("wrong_type", f"{name} {shown} is not what {struct.__name__} holds there; kept in detail"))
+
+
+def _fault(text: bytes, member: _Member) -> Fault | None:
+    """What is wrong with a number its field refuses."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        value = Decimal(text.decode())
+    except ArithmeticError:  # an exponent of more digits than a Decimal knows
+        return "number_too_large"
+    if member.whole is None:
+        return "number_too_large"
+    return "number_too_large" if abs(value) > BIGINT_MAX else tokens_fault(value)
 
 
 class _Member(typing.NamedTuple):
     attribute: str
     decode: Callable[[bytes], object] | None
+    whole: Callable[[bytes], int] | None
+    """Reads an integer however it is written; None where the field holds something else."""
+    is_number: bool
     inner: type[Struct] | None
     is_list: bool
 
@@ -261,11 +297,21 @@ def _members_of(struct: type[Struct]) -> dict[str, _Member]:
         found.encode_name: _Member(
             found.name,
             None if found.type is Raw else msgspec.json.Decoder(found.type).decode,
+            cast("Callable[[bytes], int]", msgspec.json.Decoder(found.type, strict=False).decode)
+            if _holds(found.type, int)
+            else None,
+            _holds(found.type, int) or _holds(found.type, float),
             *_inner(found.type),
         )
         for found in msgspec.structs.fields(struct)
         if found.encode_name != REST
     }
+
+
+def _holds(kind: object, number: type) -> bool:
+    """Whether an annotation means that number or null."""
+    parts = (kind, *typing.get_args(kind))
+    return number in parts or any(number in typing.get_args(part) for part in parts if part is not kind)
 
 
 def _inner(kind: object) -> tuple[type[Struct] | None, bool]:
@@ -301,3 +347,58 @@ def lenient(raw: Raw, decoder: msgspec.json.Decoder[T]) -> T | None:
         return decoder.decode(raw)
     except UNREADABLE:
         return None
+
+
+def partly(raw: Raw, decoder: msgspec.json.Decoder[S], notes: Notes) -> S | None:
+    """Like `lenient`, but a member that does not fit costs itself only; a number that cannot be meant is noted."""
+    if not raw:
+        return None
+    return _strict_or_tolerant(raw, decoder.type, decoder.decode, notes)
+
+
+def repeated(text: bytes, usage: TokenUsage) -> Notes:
+    """A note where an object of a reply's line names a member twice; the last one stands (rule 50).
+
+    Looking at every line's every member would cost a fifth of the reading, so a line is looked at only where its
+    figures are in doubt: it names ``usage`` twice, or more counts of tokens than were read.
+    """
+    at = text.rfind(_USAGE)
+    if at < 0 or (text.count(_COUNTS, at) <= _told(usage) and text.find(_USAGE, 0, at) < 0):
+        return []
+    repairs = Repairs()
+    try:
+        json.loads(text, parse_int=repairs.integer, object_pairs_hook=repairs.members)
+    except (ValueError, RecursionError):
+        return []
+    return [note for note in repairs.notes() if note[0] == "duplicate_key"]
+
+
+def _told(usage: TokenUsage) -> int:
+    """How many members of a usage object whose names end in ``_tokens`` are not null."""
+    split, details, attempts = usage.cache_creation, usage.output_tokens_details, usage.iterations
+    told = (
+        (usage.input_tokens is not None)
+        + (usage.output_tokens is not None)
+        + (usage.cache_creation_input_tokens is not None)
+        + (usage.cache_read_input_tokens is not None)
+    )
+    if split is not None:
+        told += (split.ephemeral_5m_input_tokens is not None) + (split.ephemeral_1h_input_tokens is not None)
+    if details is not None:
+        told += details.thinking_tokens is not None
+    if attempts:
+        told += sum(map(_told_by_attempt, attempts))
+    return told
+
+
+def _told_by_attempt(attempt: Iteration) -> int:
+    return _told(
+        TokenUsage(
+            input_tokens=attempt.input_tokens,
+            output_tokens=attempt.output_tokens,
+            cache_creation_input_tokens=attempt.cache_creation_input_tokens,
+            cache_read_input_tokens=attempt.cache_read_input_tokens,
+            cache_creation=attempt.cache_creation,
+            output_tokens_details=attempt.output_tokens_details,
+        )
+    )

@@ -12,9 +12,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Raw, Struct, field
 
-from sessionlab.columns import BIGINT_MAX
+from sessionlab.columns import BIGINT_MAX, TOKENS_MAX
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=BIGINT_MAX)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=TOKENS_MAX)]
 Signed = Annotated[int, msgspec.Meta(ge=-BIGINT_MAX, le=BIGINT_MAX)]
 ABSENT = Raw(b"")
 REST = "(rest)"

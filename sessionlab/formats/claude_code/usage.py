@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from sessionlab.columns import big
+from sessionlab.columns import tokens
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.decoding import Notes, usage_of
 from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Message, Result, ServerTools, TokenUsage
@@ -33,13 +33,13 @@ def cache_writes(total: int | None, split: CacheCreation | None) -> tuple[int | 
         return five, hour
     if total is None and five is None and hour is None:
         return None, None
-    return big(max(total or 0, (five or 0) + (hour or 0)) - (hour or 0)), hour
+    return tokens(max(total or 0, (five or 0) + (hour or 0)) - (hour or 0)), hour
 
 
 def context(*parts: int | None) -> int | None:
-    """All input of the request; null when none of it is told, or when it is more than a BIGINT holds."""
+    """All input of the request; null when none of it is told, or when it is more than a request can hold."""
     told = [part for part in parts if part is not None]
-    return big(sum(told)) if told else None
+    return tokens(sum(told)) if told else None
 
 
 def characters(message: Message) -> int:

@@ -106,6 +106,7 @@ class AgentState:
         "key",
         "last_failed",
         "line",
+        "place",
         "profile",
         "requests",
         "row",
@@ -121,6 +122,7 @@ class AgentState:
         self.agent_id = agent_id
         self.row: AgentRow | None = None
         self.line: int | None = None
+        self.place: int | None = None  # among the agents that have a row, by their first one
         self.key: str | None = None
         self.depth: int | None = None
         self.profile = _NO_PROFILE
@@ -148,6 +150,7 @@ class AgentTable:
         self._out = out
         self._capabilities = capabilities
         self._tellings = 0
+        self._placed = 0
         self.states: dict[str, AgentState] = {}
 
     def rowless(self, agent_id: str, seq: int) -> AgentState:
@@ -163,7 +166,11 @@ class AgentTable:
         return next((s for s in self.states.values() if s.row is not None and isinstance(s.row.origin, Root)), None)
 
     def told(self, agent: AgentRow, unknown: dict[str, object] | None = None) -> None:
-        """A row of an agent, which replaces the one before; writes it down."""
+        """A row of an agent, which replaces the one before; writes it down.
+
+        ``seq`` is the agent's place by its first row, the same in a journal and the record folded from it; of several
+        rows the last line stands. A record has no lines: there a row told again is numbered behind the others.
+        """
         out = self._out
         state = self.states.setdefault(agent.agent_id, AgentState(agent.agent_id))
         state.row, state.line = agent, out.line
@@ -174,10 +181,13 @@ class AgentTable:
             )
         if state.key is None:  # the first telling places it: who made it was told before
             state.key, state.depth = self._place(agent.origin)
+        if state.place is None:
+            state.place = self._placed
+            self._placed += 1
         out.rows.append(
             Agent(
                 session_id=out.session_id,
-                seq=self._tellings,
+                seq=self._tellings if out.line is None else state.place,
                 line=out.line,
                 agent_id=agent.agent_id,
                 parent_agent_id=_maker(agent.origin),

@@ -32,7 +32,7 @@ from sessionlab.formats.gg.records import (
     Shell,
     ToolResult,
 )
-from sessionlab.formats.gg.replies import Reply, add
+from sessionlab.formats.gg.replies import Reply
 from sessionlab.formats.gg.windows import frame_changes, request_changes
 from sessionlab.tables import Entry as EntryRow
 from sessionlab.tables import Usage
@@ -168,20 +168,19 @@ class Entries:
     def _usage(
         self, reply: Reply, seq: int, state: AgentState, *, purpose: str, turn: int | None, charge_id: str
     ) -> None:
-        """The one figure of a call. More was spent than it says when replies were discarded before it (6.1)."""
+        """The one figure of a call.
+
+        More was spent than it says when replies were discarded before it (6.1), and when a number of it is none that
+        can be meant.
+        """
         out = self._out
         state.all_sums.add(reply.spend)
         if purpose == "agent" and reply.finish_reason != "length":
             state.turn_sums.add(reply.spend)
-        if reply.had_aborts or reply.tokens == _UNKNOWN:
+        if reply.had_aborts or reply.is_short or reply.tokens == _UNKNOWN:
             state.hidden_spend = True
         model = state.profile.model if purpose == "agent" else state.profile.compaction_model
-        uncached, cached, output, reasoning = reply.tokens
-        context, written = add(uncached, cached), add(output, reasoning)
-        if max(context or 0, written or 0) > BIGINT_MAX:
-            uncached, cached, reasoning, context, written = (
-                out.whole(value, "a token count", seq=seq) for value in (uncached, cached, reasoning, context, written)
-            )
+        uncached, cached, _, reasoning = reply.tokens
         window = self.seed.model_windows.get(model) if self.seed is not None and model is not None else None
         out.rows.append(
             Usage(
@@ -201,13 +200,13 @@ class Entries:
                 turns=1,
                 uncached_input_tokens=uncached,
                 cache_read_tokens=cached,
-                output_tokens=written,
+                output_tokens=reply.written_tokens,
                 reasoning_tokens=reasoning,
-                context_tokens=context,
-                window_tokens=out.whole(window, "modelWindows", seq=seq),
+                context_tokens=reply.context_tokens,
+                window_tokens=out.tokens(window, "modelWindows", seq=seq),
                 recorded_usd=reply.actual_usd,
                 recorded_list_usd=reply.comparable_usd,
-                is_lower_bound=reply.had_aborts,
+                is_lower_bound=reply.had_aborts or reply.is_short,
             )
         )
 

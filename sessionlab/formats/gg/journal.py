@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from sessionlab.formats.byte_order import mark_of
 from sessionlab.formats.gg.frames import line_parser
 from sessionlab.formats.gg.lines import (
     AgentLine,
@@ -52,12 +53,13 @@ _gate = msgspec.json.Decoder(_Gate).decode
 
 def read_journal(recording: Recording) -> Iterator[Row]:
     """The rows of a journal."""
+    mark = mark_of(recording.head())
     walk = _Walk(recording)
     try:
         walk.run()
     except Refusal as refusal:
         walk.drain()
-        yield from refused(recording, refusal)
+        yield from refused(recording, refusal, mark)
         return
     yield from walk.finish()
 

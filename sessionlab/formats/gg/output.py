@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessionlab.columns import BIGINT_MAX
+from sessionlab.columns import BIGINT_MAX, tokens, tokens_fault, usd, usd_fault
 from sessionlab.tables import Problem, Row
 
 
@@ -61,3 +61,15 @@ class Output:
             return value
         self.note("number_too_large", f"{member} is {value}, which no BIGINT holds", seq=seq)
         return None
+
+    def tokens(self, value: int | None, member: str, *, seq: int | None = None) -> int | None:
+        """A recorded count of tokens, or None and a note where it is more than a count can mean."""
+        if (fault := tokens_fault(value)) is not None:
+            self.note(fault, f"{member} is {value}, which no count of tokens is", seq=seq)
+        return tokens(value)
+
+    def usd(self, value: float | None, member: str, *, seq: int | None = None) -> float | None:
+        """A recorded amount of dollars, or None and a note where it is none that can be meant."""
+        if (fault := usd_fault(value)) is not None:
+            self.note(fault, f"{member} is {value}, which no amount of dollars is", seq=seq)
+        return usd(value)

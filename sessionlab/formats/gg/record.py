@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from sessionlab.formats.byte_order import mark_of
 from sessionlab.formats.gg.lines import Document
 from sessionlab.formats.gg.records import (
     FORMAT_VERSION,
@@ -56,14 +57,15 @@ _entry: Strict[Entry] = Strict(Entry)
 
 def read_record(recording: Recording) -> Iterator[Row]:
     """The rows of a record. It is held whole: a single document is taken whole or not at all."""
+    mark = mark_of(recording.head())
     data = recording.read_all()
     try:
         document, rows = _rows(data, bodies=recording.bodies)
     except Unparseable as error:
-        yield from refused(recording, Refusal("malformed_record", f"is no session record: {error}", line=None))
+        yield from refused(recording, Refusal("malformed_record", f"is no session record: {error}", line=None), mark)
         return
     except Refusal as refusal:
-        yield from refused(recording, refusal)
+        yield from refused(recording, refusal, mark)
         return
     recording.whole("read")
     rows.finish("snapshot", document.truncation)

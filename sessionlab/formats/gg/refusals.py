@@ -28,18 +28,20 @@ class Refusal(Exception):
         self.kind, self.sentence, self.line, self.format_version = kind, sentence, line, format_version
 
 
-def refused(recording: Recording, refusal: Refusal) -> Iterator[Row]:
-    """The rows of a refused file: the problem, which covers it whole, one extent, and the source."""
+def refused(recording: Recording, refusal: Refusal, mark: str | None = None) -> Iterator[Row]:
+    """The rows of a refused file: the problem, which covers it whole, one extent, and the source.
+
+    ``mark`` names the byte order mark in front, if there is one: then it is what the first bytes were refused for.
+    """
     recording.whole("problem")
+    sentence = refusal.sentence if mark is None else f"{refusal.sentence}; it begins with a byte order mark ({mark})"
     yield Problem(
         line=refusal.line,
         byte_offset=0,
         byte_length=recording.decoded_bytes,
         kind=refusal.kind,
         severity="refusal",
-        detail=refusal.sentence,
+        detail=sentence,
     )
     version = refusal.format_version
-    yield from recording.end(
-        state="refused", reason=refusal.sentence, format_version=None if version is None else str(version)
-    )
+    yield from recording.end(state="refused", reason=sentence, format_version=None if version is None else str(version))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sessionlab.columns import tokens, tokens_fault, usd_fault
+from sessionlab.formats.gg.capabilities import as_float
+
 _CLASSES = ("uncachedInput", "cachedInput", "output", "reasoning")
 
 REPLY_MEMBERS = frozenset(
@@ -27,20 +30,27 @@ class Reply:
     Attributes:
         members: the reply as an object; empty when it is none.
         tokens: uncachedInput, cachedInput, output, reasoning; None is unknown.
+        context_tokens, written_tokens: the sums of all input and of all output (6.2).
         actual_usd, comparable_usd: the two recorded costs.
         spend: token classes and costs, as sums take them.
         finish_reason: the recorded word, a provider's own included.
         calls: tool calls with an id.
+        is_short: a figure was told that none can be, and is unknown here.
         oddities: what did not have the shape gg writes, kind and words.
     """
 
     def __init__(self, value: object) -> None:
         """Read ``value``, any JSON value."""
         self.oddities: list[tuple[str, str]] = []
+        self.is_short = False
         self.members: dict[str, Any] = value if isinstance(value, dict) else {}
         if not isinstance(value, dict):
             self.oddities.append(("malformed_reply", "the response is no object"))
-        self.tokens = self._tokens()
+        told = self._tokens()
+        uncached, cached, output, reasoning = (self._meant(n, c) for n, c in zip(_CLASSES, told, strict=True))
+        self.tokens = uncached, cached, output, reasoning
+        self.context_tokens = self._sum(told[0], told[1], "input")
+        self.written_tokens = self._sum(told[2], told[3], "output")
         cost = self.members.get("cost")
         self.actual_usd = self._usd(cost, "actual")
         self.comparable_usd = self._usd(cost, "comparable")
@@ -72,9 +82,28 @@ class Reply:
         if value is None:
             return None
         if isinstance(cost, dict) and type(value) in {int, float}:
-            return float(value)
+            amount = as_float(value)
+            if (fault := usd_fault(amount)) is None:
+                return amount
+            self._drop(fault, f"cost.{name} is {amount}, which no amount of dollars is")
+            return None
         self.oddities.append(("malformed_cost", f"cost.{name} is {value!r}, no amount"))
         return None
+
+    def _meant(self, name: str, count: int | None) -> int | None:
+        if (fault := tokens_fault(count)) is not None:
+            self._drop(fault, f"usage.{name} is {count}, more than a count of tokens can mean")
+        return tokens(count)
+
+    def _sum(self, a: int | None, b: int | None, what: str) -> int | None:
+        whole = add(a, b)
+        if tokens(a) == a and tokens(b) == b and (fault := tokens_fault(whole)) is not None:
+            self._drop(fault, f"the {what} of usage adds up to {whole}, more than a count of tokens can mean")
+        return tokens(whole)
+
+    def _drop(self, fault: str, words: str) -> None:
+        self.oddities.append((fault, words))
+        self.is_short = True
 
     def _finish_reason(self) -> str | None:
         word = self.members.get("finishReason")

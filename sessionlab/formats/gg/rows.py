@@ -172,8 +172,8 @@ class SessionRows:
                 model=root.model,
                 effort=root.effort,
                 max_turns=out.whole(self._capabilities.count("maxTurns"), "maxTurns"),
-                max_usd=self._capabilities.limit("maxCost"),
-                window_tokens=out.whole(window, "modelWindows"),
+                max_usd=out.usd(self._capabilities.limit("maxCost"), "maxCost"),
+                window_tokens=out.tokens(window, "modelWindows"),
                 recorder_version=self._recorder.gg_version,
                 detail=detail(
                     vision=modalities.vision if modalities is not None else None,

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from sessionlab.formats.byte_order import without_mark
+
 _LINES_LOOKED_AT = 8
 """A damaged first line must not hide whose file it is."""
 
@@ -31,8 +33,10 @@ _MEMBERS: dict[str, tuple[str, ...]] = {
 def kind_of(head: bytes) -> Literal["journal", "record"] | None:
     """Which of the two files begins so; None when neither does.
 
-    A header line longer than ``head`` is known by its start, a record by its first member and two more of its own.
+    A header line longer than ``head`` is known by its start, a record by its first member and two more of its own. A
+    byte order mark hides neither: such a file is gg's, and refused.
     """
+    head = without_mark(head)
     lines = head.split(b"\n", _LINES_LOOKED_AT)
     if any(_is_journal_line(line) for line in lines[:_LINES_LOOKED_AT]) or _HEADER_START.match(head):
         return "journal"

@@ -1,21 +1,22 @@
 """mecha transcripts: ``<id>.jsonl`` in, rows of the common tables out.
 
 A transcript is one JSON object per line behind a header, written by appending. A line that mecha cannot read is one
-problem row and nothing else; a file whose first record is no header is refused (section 8.1). The submodules: ``wire``
-and ``lenient`` (a line as a typed record), ``walk`` (records as rows), ``conversation`` (the list and the pool),
-``turns`` and ``calls`` (who speaks, calls with results), ``ledger`` (configurations, figures, outcomes), ``bodies``,
-``marks``.
+problem row and nothing else, and the source is short; a file whose first record is no header is refused (section
+8.1). The submodules: ``sniffing`` (whose file it is), ``wire`` and ``lenient`` (a line as a typed record), ``walk``
+(records as rows), ``conversation`` (the list and the pool), ``turns`` and ``calls`` (who speaks, calls with results),
+``ledger`` (configurations, figures, outcomes), ``bodies``, ``marks``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from sessionlab.formats.byte_order import mark_of
 from sessionlab.formats.mecha import wire
 from sessionlab.formats.mecha.lenient import Recovered, Unreadable, recover
+from sessionlab.formats.mecha.sniffing import is_mecha
 from sessionlab.formats.mecha.walk import Walk
-from sessionlab.formats.recording import HEAD_BYTES, Recording
+from sessionlab.formats.recording import Recording
 from sessionlab.tables import Problem, Row
 
 __all__ = ["IGNORED", "NAME", "OPEN", "USED", "read", "sniff"]
@@ -27,6 +28,7 @@ USED: frozenset[str] = wire.MEMBERS
 
 OPEN: frozenset[str] = frozenset(
     {"input", "tool_provenance", "planning", "homeostat", "delivered", "goal", "goal_anchor", "kind"}
+    | {"rules_goal", "rules_surface"}
 )
 """Members whose value is JSON of any shape, kept whole (``tool_provenance``: its keys are call ids)."""
 
@@ -36,16 +38,11 @@ IGNORED: frozenset[str] = frozenset()
 _NO_HEADER = "Expected a header (`record` is `meta`) as the first record, found {}: no session header"
 _ROWS = 256
 """Rows are handed over so many at a time."""
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
 def sniff(head: bytes, /) -> bool:
-    """Whether the first line that is not blank is a header; of a longer line its beginning decides."""
-    line, end, _ = head.lstrip().partition(b"\n")
-    try:
-        return type(recover(line).record) is wire.Meta
-    except Unreadable:
-        return not end and len(head) >= HEAD_BYTES and _begins_header(line)
+    """Whether any of the first lines is a record of mecha's: the header, or what shows that it is lost."""
+    return is_mecha(head)
 
 
 def read(recording: Recording, /) -> Iterator[Row]:
@@ -54,6 +51,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
     walk: Walk | None = None
     refusal: tuple[int, str] | None = None
     rows: list[Row] = []
+    unread = last_unread = 0
     decode, unreadable = wire.decode, wire.UNREADABLE
     for line in lines:
         if refusal is not None:
@@ -71,17 +69,19 @@ def read(recording: Recording, /) -> Iterator[Row]:
                 record = found.record
             except Unreadable as why:
                 if walk is None:
-                    refusal = lines.number, _NO_HEADER.format(f"a line that is no record ({why})")
+                    refusal = lines.number, _NO_HEADER.format(_unread(line, why))
                     lines.fate = "problem"
                 else:
                     rows.append(walk.unreadable(line, why))
+                    unread += 1
+                    last_unread = lines.number
                 continue
         if walk is None:
             if type(record) is not wire.Meta:
                 refusal = lines.number, _NO_HEADER.format(f"a record of another kind ({wire.word(record)})")
                 lines.fate = "problem"
                 continue
-            walk = Walk(lines, record, bodies=recording.bodies)
+            walk = Walk(lines, record, bodies=recording.bodies, figures=recording.figures)
             rows = walk.rows
         walk.take(record, line, found)
         if len(rows) >= _ROWS:
@@ -92,7 +92,11 @@ def read(recording: Recording, /) -> Iterator[Row]:
         return
     yield from rows
     yield from walk.end()
-    yield from recording.end()
+    if unread:
+        reason = _short(unread, is_torn=last_unread == lines.number and not lines.terminated)
+        yield from recording.end(state="short", reason="; ".join(filter(None, (reason, recording.cut))))
+    else:
+        yield from recording.end()
 
 
 def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Row]:
@@ -107,6 +111,20 @@ def _refused(recording: Recording, line: int | None, reason: str) -> Iterator[Ro
     yield from recording.end(state="refused", reason=reason)
 
 
+def _short(unread: int, *, is_torn: bool) -> str:
+    """Why a transcript is short, in words: how many of its lines told nothing."""
+    lines = "1 line" if unread == 1 else f"{unread} lines"
+    return f"{lines} could not be read{', the last line being torn' if is_torn else ''}"
+
+
+def _unread(line: bytes, why: Unreadable) -> str:
+    """What stands where the header should, in words; a byte order mark is the reason before any other."""
+    mark = mark_of(line)
+    if mark is not None:
+        return f"a line that begins with a byte order mark ({mark})"
+    return f"a line that is no record ({why})"
+
+
 def _is_blank(line: bytes) -> bool:
     """White space as Unicode has it, which is what mecha trims."""
     if not line or line.isspace():
@@ -115,26 +133,3 @@ def _is_blank(line: bytes) -> bool:
         return line.decode().isspace()
     except UnicodeDecodeError:
         return False
-
-
-def _begins_header(line: bytes) -> bool:
-    """Whether a cut line is the beginning of an object with ``"record":"meta"`` among its own members."""
-    depth, key, expects_value = 0, b"", False
-    for match in _TOKEN.finditer(line):
-        token = match[0]
-        if token in b"{[":
-            depth += 1
-            if depth == 1 and token == b"[":
-                return False
-        elif token in b"}]":
-            depth -= 1
-        elif depth == 1 and token == b":":
-            expects_value = True
-        elif depth == 1 and token == b",":
-            expects_value = False
-        elif depth == 1 and token.startswith(b'"'):
-            if expects_value and key == b'"record"':
-                return token == b'"meta"'
-            if not expects_value:
-                key = token
-    return False

@@ -6,13 +6,13 @@ Provider and model of a run are those of the nearest earlier ``config``, empty s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
-from sessionlab.columns import big
+from sessionlab.columns import Fault, tokens, tokens_fault, usd, usd_fault
 from sessionlab.formats._values import compact, detail
 from sessionlab.formats.mecha.wire import Config, Meta, Outcome, Summary, Tokens
 from sessionlab.tables import Config as ConfigRow
@@ -35,6 +35,7 @@ STOP_CLASSES = {
 
 _LONGEST_SECS = 1e12
 _sensors = attrgetter(*Outcome.SENSORS)
+_counts = attrgetter(*Tokens.__struct_fields__)
 
 
 class Ledger:
@@ -93,8 +94,8 @@ class Ledger:
             effort=record.effort,
             temperature=record.temperature,
             max_turns=record.max_turns,
-            max_usd=record.max_cost_usd,
-            compact_at_tokens=big(record.compact_at_tokens),
+            max_usd=usd(record.max_cost_usd),
+            compact_at_tokens=tokens(record.compact_at_tokens),
             permission_mode=record.permission_mode,
             sandbox=record.sandbox,
             workspace=record.workspace,
@@ -176,7 +177,7 @@ class Ledger:
             compactions=record.compactions,
             private=record.taint.private,
             untrusted=record.taint.untrusted,
-            recorded_usd=record.cost_usd,
+            recorded_usd=usd(record.cost_usd),
             usage_complete=record.usage_complete,
             goal=goal,
             sensors=detail(**{**unknown, **sensors}),
@@ -187,7 +188,7 @@ class Ledger:
 
     def _usage(
         self,
-        tokens: Tokens | None,
+        spent: Tokens | None,
         *,
         seq: int,
         line: int,
@@ -198,6 +199,9 @@ class Ledger:
         is_lower_bound: bool = False,
         unknown: Json | None = None,
     ) -> Usage:
+        """The row of a figure. What no figure can mean is null, and then more was spent than the row says."""
+        is_lower_bound |= usd_fault(recorded_usd) is not None
+        is_lower_bound |= spent is not None and any(tokens_fault(count) for count in _counts(spent))
         return Usage(
             session_id=self._session_id,
             seq=seq,
@@ -210,26 +214,32 @@ class Ledger:
             provider=self._provider,
             model=self._model,
             turns=turns,
-            uncached_input_tokens=None if tokens is None else big(tokens.input_tokens),
-            cache_read_tokens=None if tokens is None else big(tokens.cache_read_input_tokens),
-            cache_write_tokens=None if tokens is None else big(tokens.cache_creation_input_tokens),
-            output_tokens=None if tokens is None else big(tokens.output_tokens),
-            recorded_usd=recorded_usd,
+            uncached_input_tokens=None if spent is None else tokens(spent.input_tokens),
+            cache_read_tokens=None if spent is None else tokens(spent.cache_read_input_tokens),
+            cache_write_tokens=None if spent is None else tokens(spent.cache_creation_input_tokens),
+            output_tokens=None if spent is None else tokens(spent.output_tokens),
+            recorded_usd=usd(recorded_usd),
             is_lower_bound=is_lower_bound,
             detail=compact(unknown) if unknown else None,
         )
 
 
-def too_large(record: Config | Summary | Outcome) -> list[str]:
-    """Names of the members whose figure is a number of the wire but of no BIGINT column."""
+def faults(record: Config | Summary | Outcome) -> Iterator[tuple[str, Fault]]:
+    """Name of each member whose number the wire may hold and no figure can mean, and what is wrong with it."""
+    counts: list[tuple[str, int | None]] = []
+    dollars: tuple[str, float | None] | None = None
     if isinstance(record, Config):
-        names: tuple[str, ...] = ("compact_at_tokens",)
-        holder: msgspec.Struct = record
-    elif record.usage is msgspec.UNSET:
-        return []
-    else:
-        holder, names = record.usage, Tokens.__struct_fields__
-    return [name for name in names if getattr(holder, name) is not None and big(getattr(holder, name)) is None]
+        counts.append(("compact_at_tokens", record.compact_at_tokens))
+        dollars = "max_cost_usd", record.max_cost_usd
+    elif isinstance(record.usage, Tokens):
+        counts += zip(Tokens.__struct_fields__, _counts(record.usage), strict=True)
+    if isinstance(record, Outcome):
+        dollars = "cost_usd", record.cost_usd
+    for name, count in counts:
+        if (fault := tokens_fault(count)) is not None:
+            yield name, fault
+    if dollars is not None and (fault := usd_fault(dollars[1])) is not None:
+        yield dollars[0], fault
 
 
 def _milliseconds(secs: float | None) -> int | None:

@@ -25,7 +25,7 @@ from sessionlab.formats._values import compact, detail, micros
 from sessionlab.formats.mecha import marks, wire
 from sessionlab.formats.mecha.bodies import Bodies
 from sessionlab.formats.mecha.conversation import Conversation
-from sessionlab.formats.mecha.ledger import Ledger, too_large
+from sessionlab.formats.mecha.ledger import Ledger, faults
 from sessionlab.formats.mecha.lenient import Extra, Recovered, Unreadable
 from sessionlab.formats.mecha.turns import Turns, plan_checks
 from sessionlab.formats.mecha.wire import Free, Message, MessageLine, Meta
@@ -48,7 +48,7 @@ class Walk:
         session_id: ``mecha:`` and the id the header names.
     """
 
-    def __init__(self, lines: Lines, header: Meta, *, bodies: bool) -> None:
+    def __init__(self, lines: Lines, header: Meta, *, bodies: bool, figures: bool = False) -> None:
         """At the header, which is still to be taken; ``lines`` tells where the walk stands."""
         self.rows: list[Row] = []
         self.session_id = f"mecha:{header.id}"
@@ -68,6 +68,7 @@ class Walk:
         self._title = header.title
         self._goal: str | None = None
         self._summaries: set[int] = set()
+        self._passed_by = frozenset({MessageLine, wire.Rewrite, wire.Extend}) if figures else frozenset()
         self._of: dict[type, Callable[[Any, Recovered], None]] = {
             Meta: self._meta,
             wire.Config: self._config,
@@ -92,7 +93,9 @@ class Walk:
         kind = type(record)
         if kind is MessageLine or kind is wire.Rewrite or kind is wire.Extend:
             self._ledger.said = crc32(line, self._ledger.said)
-        if kind is MessageLine:
+        if kind in self._passed_by:
+            pass  # figures alone are wanted: what was said and done, step by step, is only looked at
+        elif kind is MessageLine:
             self._message(record, found)  # type: ignore[arg-type]
         else:
             self._of[kind](record, found or Recovered(record))
@@ -268,6 +271,9 @@ class Walk:
         self._entry("config", "config")
         self.rows.append(row)
         self._figures(record)
+        for name in ("rules_goal", "rules_surface"):
+            if not isinstance(getattr(record, name), str | None):
+                self._note("unreadable_member", f"Expected a text as `{name}`, found other JSON: kept as it is")
 
     def _summary(self, record: wire.Summary, found: Recovered) -> None:
         turns = self._turns
@@ -380,8 +386,8 @@ class Walk:
         self._note("orphan_result", f"Expected a call {call_id!r} that waits for its result, found none")
 
     def _figures(self, record: wire.Config | wire.Summary | wire.Outcome) -> None:
-        for name in too_large(record):
-            self._note("number_too_large", f"Expected `{name}` below 2^63, found more: the column is null")
+        for name, fault in faults(record):
+            self._note(fault, f"Expected another number as `{name}`, one that can be meant: the column is null")
 
     def _report(self, found: Recovered) -> None:
         if found.dropped_blocks:

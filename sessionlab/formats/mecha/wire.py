@@ -213,8 +213,8 @@ class Config(_Known, frozen=True, tag_field="record", tag="config"):
     sandbox_network: bool = False
     tools_hash: str | None = None
     rules_workspace: str | None = None
-    rules_surface: str | None = None
-    rules_goal: str | None = None
+    rules_surface: Free = None
+    rules_goal: Free = None
     rules_hash: str | None = None
 
     def __post_init__(self) -> None:
