@@ -8,19 +8,18 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Literal, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import duckdb
 
+from sessionlab import arguments, views
 from sessionlab import prices as rates_room
-from sessionlab import views
 from sessionlab.arrow import from_rows
 from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName, WrongUse
 from sessionlab.ingest import read_all
 from sessionlab.paths import PathLike, find, known_stores
-from sessionlab.tables import BODY_TABLES, STEP_TABLES, TABLES
+from sessionlab.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,13 +58,13 @@ class Corpus:
         scoped: bool = False,
     ) -> None:
         self._con, self.catalog = con, catalog
-        self.bodies, self.figures, self.now, self.tz = bodies and not figures, figures, now, _zone(tz)
+        self.bodies, self.figures, self.now, self.tz = bodies and not figures, figures, now, arguments.zone(tz)
         self._scoped = scoped
         self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
         self._priced = False
         self._defined: set[str] = set()
         self._lock = threading.Lock()
-        views.settings(con, now=_naive(now), tz=tz, price_at=_naive(price_at))
+        views.settings(con, now=arguments.naive(now), tz=tz, price_at=arguments.naive(price_at))
         self.unclaimed = tuple(unclaimed)
 
     # -- answers ------------------------------------------------------------------------------------------------
@@ -90,7 +89,7 @@ class Corpus:
         bare = str(name).removeprefix("raw.")
         if bare not in TABLES or name == "raw.prices":
             raise UnknownName("table", str(name), TABLES, "`sessionlab tables` describes them")
-        self._holds(f"the table {name}", bodies=bare in BODY_TABLES, steps=bare in STEP_TABLES)
+        self._holds(f"the table {name}", bodies=bare in views.BODY_TABLES, steps=bare in views.STEP_TABLES)
         return self._filtered(name, [c.name for c in views.documented(bare)], equal)
 
     def sql(self, query: str, parameters: Sequence[object] | dict[str, object] | None = None) -> pl.DataFrame:
@@ -141,11 +140,8 @@ class Corpus:
 
         Sessions without a date cannot be placed and are left out; ``where("created_at IS NULL")`` has them.
         """
-        try:
-            since = self.now - timedelta(days=days)
-        except (OverflowError, TypeError, ValueError) as error:
-            raise WrongUse(f"days: expected a number of days that reaches back to a date, found {days!r}") from error
-        return self.where(f"created_at >= TIMESTAMP '{_timestamp(since)}'")
+        since = arguments.days_before(self.now, days)
+        return self.where(f"created_at >= TIMESTAMP '{arguments.timestamp(since)}'")
 
     def where(self, condition: str | None = None, **equal: object) -> Corpus:
         """The sessions for which an SQL condition on `sessions` holds, and whose columns equal what is given.
@@ -182,11 +178,13 @@ class Corpus:
             rates: ``"file"`` uses the user's own rates alone; ``"all"`` looks them up first, then in genai-prices.
             rate_file: another rates file (TOML).
         """
-        if rates not in (None, "all", "file"):
-            raise WrongUse(f"rates: expected 'all' or 'file', found {rates!r}")
+        arguments.rates(rates or "all")
         changed = {"rates": rates, "rate_file": rate_file, "like": like}
         kept = {name: value for name, value in changed.items() if value is not None}
-        return self._narrow(self._child(price_at=_price_time(at, self.now), **kept))
+        child = self._narrow(self._child(price_at=arguments.price_time(at, self.now), **kept))
+        if like is not None:
+            child.sql("SELECT count(*) FROM prices")  # a model that has no rates is told here, not by a view later
+        return child
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
@@ -308,7 +306,8 @@ def load(
     given: Iterable[PathLike] = paths or known_stores()
     if not given:
         raise LoadError("no path given, and none of the known session stores exists on this machine")
-    clock, zone = _clock(now), _zone(tz)
+    clock, zone = arguments.clock(now), arguments.zone(tz)
+    arguments.rates(rates)
     con = views.connect()
     unclaimed: list[str] = []
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
@@ -329,19 +328,6 @@ def load(
     views.fold(con, bodies=bodies, figures=figures)
     told = {"rates": rates, "rate_file": rate_file, "unclaimed": sorted(unclaimed)}
     return Corpus(con, views.WHOLE, bodies=bodies, figures=figures, now=clock, tz=zone, **told)  # type: ignore[arg-type]
-
-
-def _zone(tz: str) -> str:
-    try:
-        return ZoneInfo(tz).key
-    except (TypeError, ValueError, ZoneInfoNotFoundError, OSError) as error:
-        raise WrongUse(f"tz: expected a zone such as 'Europe/Berlin' or 'UTC', found {tz!r}") from error
-
-
-def _clock(now: datetime | None) -> datetime:
-    if now is not None and not isinstance(now, datetime):
-        raise WrongUse(f"now: expected a datetime, found {now!r}")
-    return (now or datetime.now(UTC)).astimezone(UTC)
 
 
 def _release(con: duckdb.DuckDBPyConnection, catalog: str) -> None:
@@ -370,27 +356,3 @@ def _tests(columns: list[str], equal: dict[str, object], where: str) -> tuple[li
     # `IS NOT DISTINCT FROM ?` would say both in one, but DuckDB does not push it through joins
     tests = [f'"{name}" IS NULL' if value is None else f'"{name}" = ?' for name, value in equal.items()]
     return tests, [value for value in equal.values() if value is not None]
-
-
-def _price_time(at: str | date | datetime, now: datetime) -> datetime | None:
-    if at == "call":
-        return None
-    if at == "now":
-        return now
-    try:
-        if isinstance(at, str):
-            at = datetime.fromisoformat(at)
-        if not isinstance(at, datetime):
-            at = datetime(at.year, at.month, at.day, tzinfo=UTC)
-    except (AttributeError, ValueError) as error:
-        raise WrongUse(f"at: expected 'call', 'now' or a date such as 2026-11-01, found {at!r}") from error
-    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def _naive(when: datetime | None) -> datetime | None:
-    """The UTC time without its zone, as TIMESTAMP columns hold it."""
-    return None if when is None else when.astimezone(UTC).replace(tzinfo=None)
-
-
-def _timestamp(when: datetime) -> str:
-    return when.astimezone(UTC).replace(tzinfo=None).isoformat(sep=" ")

@@ -21,6 +21,8 @@ from difflib import get_close_matches
 
 SHOWN = 4
 """How many of many names a message lists."""
+LISTED = 20
+"""Up to so many names are all listed when none is near."""
 
 
 class SessionlabError(Exception):
@@ -57,10 +59,14 @@ class UnknownName(SessionlabError, KeyError):
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         self.name = name
         names = sorted(known)
-        close = get_close_matches(name, names, n=3, cutoff=0.5) or names[:12]
-        listed = ", ".join(close) if close else "none"
+        close = get_close_matches(name, names, n=3, cutoff=0.5)
         verb = "matching" if what == "session" else "named"
-        super().__init__(f"no {what} {verb} {name!r}; did you mean: {listed}{'. ' + hint if hint else ''}")
+        parts = [f"no {what} {verb} {name!r}"]
+        if close:
+            parts.append(f"did you mean: {', '.join(close)}")
+        elif len(names) <= LISTED:
+            parts.append(f"there are: {', '.join(names) or 'none'}")
+        super().__init__("; ".join(parts) + (f". {hint}" if hint else ""))
 
     def __str__(self) -> str:
         """The sentence itself: KeyError would show its repr."""

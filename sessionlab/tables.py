@@ -85,7 +85,9 @@ class Agent(Row, frozen=True, kw_only=True):
     """One row per agent of a session (raw: one per time it is told)."""
 
     session_id: Col[str, "VARCHAR", "Session the agent ran in."]
-    seq: Col[Big, "Position of the telling; the last one of a source stands."] = None
+    seq: Col[
+        Big, "Position of the telling; the last one of a source stands (gg: of the agent; of equal ones the last line)."
+    ] = None
     line: Col[Big, "Line that tells, 1-based."] = None
     agent_id: Col[str, "VARCHAR", "Agent within the session; `root` for the first."]
     parent_agent_id: Col[Text, "Agent that made it (spawner, predecessor); null for root or when not told."] = None
@@ -392,9 +394,3 @@ TABLES: dict[str, type[Row]] = {
 
 TABLE_OF: dict[type[Row], str] = {row: name for name, row in TABLES.items()}
 """The name of a row's table."""
-
-BODY_TABLES = frozenset({"pools", "blocks"})
-"""The tables that hold what was said: a load without bodies leaves them out."""
-
-STEP_TABLES = frozenset({"entries", "windows", "tool_calls", "configs"})
-"""The tables that hold what was done, step by step: a load of figures alone leaves them out too."""

@@ -21,8 +21,13 @@ import duckdb
 import pyarrow as pa
 
 from sessionlab.arrow import SCHEMAS
-from sessionlab.tables import BODY_TABLES, STEP_TABLES, TABLES, columns, plain_columns
+from sessionlab.tables import TABLES, columns, plain_columns
 
+BODY_TABLES = frozenset({"pools", "blocks"})
+"""The tables that hold what was said: a load without bodies leaves them out."""
+
+STEP_TABLES = frozenset({"entries", "windows", "tool_calls", "configs"})
+"""The tables that hold what was done, step by step: a load of figures alone leaves them out too."""
 FOLDED = ("sources", "_tellings", "copies", "sessions", "agents", "usage")
 """The plain tables that are computed once per load, in the order they need each other."""
 WHOLE = "memory"

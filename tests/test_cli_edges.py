@@ -186,7 +186,7 @@ def test_sessions_without_a_date_are_told() -> None:
     """No period holds a gg session, which has no date: that is said, not passed over."""
     journal = str(SAMPLES / "gg/clean-journal")
     for command in (["list"], ["stats"], ["health"], ["view", "cost.by_session"]):
-        assert "1 sessions have no date and are in no period" in _run(*command, journal, "--days", "3650").stdout
+        assert "1 session without a date: in no period" in _run(*command, journal, "--days", "3650").stdout
 
 
 def test_one_stop_cause_of_two_classes_is_counted_whole(tmp_path: Path) -> None:

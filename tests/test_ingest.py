@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import random
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -173,6 +174,29 @@ def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
     assert read.tables["problems"].to_pylist()[0]["kind"] == "unreadable_file"
     with pytest.raises(sl.BadInput, match="unreadable_file"):
         list(ingest.read_files([gone], strict=True))
+
+
+def test_a_file_too_damaged_to_tell_whose_it_is_is_refused(tmp_path: Path) -> None:
+    """A compressed session cut before its first record is whole is nobody's file, and is not passed over."""
+    packed = gzip.compress((SAMPLES / "mecha/golden").glob("*.jsonl").__next__().read_bytes(), mtime=0)
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(packed[:40])
+    corpus = sl.load(path)
+    told = "the compressed stream ends before its end mark"
+    assert corpus.sql("SELECT format, state, reason FROM sources").rows() == [("unknown", "refused", told)]
+    assert corpus.sql("SELECT kind, severity, detail FROM problems").rows() == [("cut_stream", "refusal", told)]
+    assert corpus.unclaimed == ()
+    with pytest.raises(sl.Refused, match="ends before its end mark"):
+        sl.load(path, strict=True)
+
+
+def test_strict_raises_for_a_cut_stream(tmp_path: Path) -> None:
+    """Trailing bytes behind a whole session lose something too."""
+    session = next((SAMPLES / "claude_code/session").glob("*.jsonl"))
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(session.read_bytes()) + b"more")
+    with pytest.raises(sl.BadInput, match="cut_stream"):
+        sl.load(path, strict=True)
 
 
 def test_files_are_spread_over_workers_by_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

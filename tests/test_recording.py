@@ -124,6 +124,70 @@ def test_damaged_gzip_and_trailing_bytes_are_told() -> None:
     assert recording.source().state == "short"
 
 
+NUMBERS = b"".join(b"%d\n" % (n * n * n) for n in range(40_000))
+
+
+@pytest.mark.parametrize("level", [0, 1, 9], ids=["stored", "fast", "small"])
+def test_a_wrong_checksum_costs_no_line(level: int) -> None:
+    """Everything came out before the checksum at the end turned out wrong; the source is short all the same."""
+    packed = gzip.compress(NUMBERS, level, mtime=0)
+    found, recording = _read(packed[:-8] + bytes(8))
+    assert b"\n".join(found) + b"\n" == NUMBERS
+    row = recording.source()
+    assert row.state == "short"
+    assert row.reason is not None
+    assert row.reason.startswith("the compressed stream is damaged: ")
+    assert row.size_bytes == len(packed)
+
+
+@pytest.mark.parametrize("at", [0.2, 0.5, 0.9])
+def test_a_damage_costs_nothing_before_it(at: float) -> None:
+    """A flipped byte in a later member, block or slice: the lines it does not touch are read."""
+    packed = gzip.compress(NUMBERS, 1, mtime=0)
+    flipped = bytearray(packed)
+    flipped[int(len(packed) * at)] ^= 0xFF
+    whole = zlib.decompressobj(wbits=31).decompress(packed[: int(len(packed) * at)])
+    first = gzip.compress(b"first\n") + bytes(100_000)
+    recording = Recording(io.BytesIO(first + bytes(flipped)), uri="mem:x")
+    assert recording.read_all().startswith(b"first\n" + whole)
+    assert recording.cut is not None
+
+
+def test_a_stream_that_cannot_be_read_twice_loses_a_block_at_most() -> None:
+    """Of a pipe what is gone is gone: the last 64 kB before the damage; a small one is had again whole."""
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    packed = gzip.compress(NUMBERS, 0, mtime=0)
+    found = Recording(Pipe(packed[:-8] + bytes(8)), uri="mem:x").read_all()
+    assert NUMBERS.startswith(found)
+    assert len(found) >= len(NUMBERS) - 2 * room.HEAD_BYTES
+    small = gzip.compress(b"a\nb\n", mtime=0)
+    assert Recording(Pipe(small[:-8] + bytes(8)), uri="mem:x").read_all() == b"a\nb\n"
+
+
+def test_a_stream_is_read_from_where_it_stands() -> None:
+    """A file object handed over in the middle is read again from there too."""
+    stream = io.BytesIO(b"something else" + gzip.compress(NUMBERS, 1)[:-8] + bytes(8))
+    stream.seek(len(b"something else"))
+    assert Recording(stream, uri="mem:x").read_all() == NUMBERS
+
+
+@pytest.mark.parametrize("damage", ["cut", "checksum", "trailing"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_stream_is_one_loss_in_every_format(name: str, damage: str) -> None:
+    """However the stream is damaged, one problem says so, as a loss, with the reason of the source."""
+    sample = min((SAMPLES / name).rglob("*.*"), key=lambda path: (path.suffix in {".md", ".csv"}, path.as_posix()))
+    packed = gzip.compress(sample.read_bytes(), mtime=0)
+    data = {"cut": packed[:-8], "checksum": packed[:-8] + bytes(8), "trailing": packed + b"more"}[damage]
+    recording = Recording(io.BytesIO(data), uri="mem:x", format=name)
+    rows = list(get_format(name).read(recording))
+    told = [(row.severity, row.detail) for row in rows if isinstance(row, Problem) and row.kind == "cut_stream"]
+    assert told == [("loss", recording.cut)]
+
+
 def test_several_members_and_zero_padding_are_one_file() -> None:
     """Concatenated gzip members, and the zeros some tools pad with, read as one stream."""
     found, recording = _read(gzip.compress(b"a\n") + gzip.compress(b"b\n") + b"\0" * 64)

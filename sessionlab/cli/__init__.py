@@ -42,5 +42,6 @@ def main() -> None:
 
 
 def _fail(sentence: str) -> None:
-    sys.stderr.write(f"sessionlab: {visible(sentence)}\n")
+    shown = "\n".join(visible(line) for line in sentence.splitlines())
+    sys.stderr.write(f"sessionlab: {shown}\n")
     sys.exit(2)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Days, Json, Now, Paths, RateFile, Rates, RatesOption, Zone
+from sessionlab.errors import UnknownName, WrongUse
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +55,9 @@ def load(paths: Paths = None, json: Json = False, now: Now = None) -> None:
         if by_kind.height:
             output.print_table(by_kind, title="problems (sessionlab view problems.list has each)")
         if corpus.unclaimed:
-            out.print(f"{len(corpus.unclaimed):,} other files are in no format known here.")
+            out.print(f"{len(corpus.unclaimed):,} other files are in no format known here:")
+            for uri in corpus.unclaimed[:10]:
+                out.print(f"  {output.visible(uri)}", markup=False, soft_wrap=True)
     raise typer.Exit(options.refused(corpus))
 
 
@@ -65,6 +71,11 @@ def view(
     tz: Zone = None,
     at: Annotated[str, typer.Option("--at", help="Rates of: `call` (each call's day), `now`, or a date.")] = "call",
     like: Annotated[str | None, typer.Option("--like", help="Price everything as this model.")] = None,
+    session: Annotated[str | None, typer.Option("--session", help="Only this session: an id or its beginning.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", metavar="COLUMN=TEXT", help="Only rows whose column reads so.")
+    ] = None,
+    sort: Annotated[str | None, typer.Option("--sort", metavar="COLUMN", help="Largest of this column first.")] = None,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="Show this many rows of text.")] = 200,
     now: Now = None,
 ) -> None:
@@ -81,7 +92,9 @@ def view(
     corpus = asked.corpus
     if at != "call" or like:
         corpus = corpus.reprice(at, like=like)
-    frame = corpus.table(name) if name.removeprefix("raw.") in TABLES else corpus.view(name)
+    only = {} if session is None else {"session_id": corpus.session_id(session)}
+    frame = corpus.table(name, **only) if name.removeprefix("raw.") in TABLES else corpus.view(name, **only)
+    frame = _chosen(frame, name, where or [], sort)
     if json:
         output.print_json(output.records(frame))
     else:
@@ -93,6 +106,23 @@ def view(
             out.print(f"days in {corpus.tz}", style="dim")
         out.print(asked.undated_note(), style="dim", end="")
     raise typer.Exit(asked.exit_code)
+
+
+def _chosen(frame: pl.DataFrame, name: str, where: list[str], sort: str | None) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 (brought by the corpus)
+
+    for test in where:
+        column, equals, text = test.partition("=")
+        if not equals:
+            raise WrongUse(f"--where: expected COLUMN=TEXT, found {test!r}")
+        if column not in frame.columns:
+            raise UnknownName(f"column of {name}", column, frame.columns)
+        frame = frame.filter(pl.col(column).cast(pl.String) == text)
+    if sort is None:
+        return frame
+    if sort not in frame.columns:
+        raise UnknownName(f"column of {name}", sort, frame.columns)
+    return frame.sort(sort, descending=True, nulls_last=True, maintain_order=True)
 
 
 def sql(
@@ -117,7 +147,6 @@ def views(
     json: Json = False,
 ) -> None:
     """The views, a sentence each; with a name, its columns."""
-    from sessionlab.errors import UnknownName  # noqa: PLC0415 (kept beside its use)
     from sessionlab.views import public_views  # noqa: PLC0415 (duckdb loads with it)
 
     known = public_views()
@@ -144,7 +173,6 @@ def tables(
     name: Annotated[str | None, typer.Argument(help="One table, with its columns.")] = None, json: Json = False
 ) -> None:
     """The common tables: the data dictionary."""
-    from sessionlab.errors import UnknownName  # noqa: PLC0415 (kept beside its use)
     from sessionlab.tables import TABLES, plain_columns  # noqa: PLC0415 (kept beside its use)
 
     if name is not None and name not in TABLES:
@@ -187,6 +215,7 @@ def prices(
     rates: RatesOption = Rates.all,
     rate_file: RateFile = None,
     like: Annotated[str | None, typer.Option("--like", help="Price everything as this model.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Past rates and those of other tiers too.")] = False,
     now: Now = None,
 ) -> None:
     """The rates in force for the models of a corpus, and the models without one."""
@@ -194,8 +223,11 @@ def prices(
     if like:
         corpus = corpus.reprice("call", like=like)
     found = corpus.sql(
-        "SELECT * FROM prices ORDER BY provider NULLS FIRST, model, variant, from_at NULLS FIRST,"
-        " from_time NULLS FIRST, band_from_tokens"
+        "SELECT * FROM prices WHERE ? OR (variant = 'standard'"
+        " AND coalesce(until_at > (SELECT now_at FROM settings), true))"
+        " ORDER BY provider NULLS FIRST, model, variant, from_at NULLS FIRST,"
+        " from_time NULLS FIRST, band_from_tokens",
+        [every],
     )
     missing = corpus.view("cost.unpriced")
     if json:

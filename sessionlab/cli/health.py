@@ -94,7 +94,15 @@ def as_text(corpus: Corpus, hidden: dict[str, int], days: float | None) -> str:
         f" ({row['cases']:,} of {row['out_of']:,}; worth a look from {_rate(row['threshold'])})"
         for row in findings
     ]
-    lines += [f"  {count:,} {word} sessions are left out" for word, count in hidden.items() if count]
+    silent = corpus.sql(
+        "SELECT count(*) FROM sessions s ANTI JOIN outcomes o ON o.session_id = s.session_id"
+        " WHERE s.same_as_session_id IS NULL"
+    ).item()
+    if silent:
+        lines.append(
+            f"  {_plural(silent, 'session')} record no finished run: sessionlab view health.by_tool has all calls"
+        )
+    lines += [f"  {_plural(count, word + ' session')} left out" for word, count in hidden.items() if count]
     return "\n".join(lines) + "\n"
 
 

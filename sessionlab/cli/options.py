@@ -81,7 +81,9 @@ class Asked(NamedTuple):
 
     def undated_note(self) -> str:
         """A line about the sessions that no period can hold, or nothing."""
-        return f"{self.undated:,} sessions have no date and are in no period\n" if self.undated else ""
+        if not self.undated:
+            return ""
+        return f"{self.undated:,} session{'' if self.undated == 1 else 's'} without a date: in no period\n"
 
 
 def load(

@@ -27,6 +27,9 @@ _CENT = 0.01
 
 PIPED_WIDTH = 100_000
 """Into a file or a pipe nothing is cut."""
+KEYS = 3
+"""The first columns of a view say what a row is about."""
+TELLING = frozenset({"calls", "runs", "sessions", "errors", "denied", "unpriced", "tokens", "output_tokens", "model"})
 LEAST_TEXT = 14
 """Characters to which a column of text may shrink before a table is given up for records."""
 
@@ -124,8 +127,8 @@ def print_table(
 ) -> None:
     """A frame as a table: numbers to the right, units by column name, — for unknown, totals where it adds up.
 
-    Where it is wider than the terminal, columns that are null throughout are left out, then texts are shortened; what
-    still does not fit is written as records, a column a line: no figure is ever cut.
+    Where it is wider than the terminal, columns that are null throughout are left out, then texts are shortened, then
+    columns left out and named; what still does not fit is written as records, a column a line. No figure is ever cut.
     """
     out = console()
     shown = frame if limit is None else frame.head(limit)
@@ -141,6 +144,12 @@ def print_table(
     if _drawn_width(widths, kept) > out.width:
         kept = [i for i in kept if frame[frame.columns[i]].null_count() < frame.height] or kept[:1]
     least = [w if numeric[i] else min(w, LEAST_TEXT) for i, w in enumerate(widths)]
+    absent = []
+    for i in sorted(kept, key=lambda i: (_worth(frame.columns[i], i), -i)):
+        if _drawn_width(least, kept) <= out.width or _worth(frame.columns[i], i) > 0:
+            break
+        kept.remove(i)
+        absent.append(heading(frame.columns[i]))
     if title:
         out.print(Text(title, style="italic"))
     if _drawn_width(least, kept) > out.width:
@@ -161,6 +170,14 @@ def print_table(
             drawn.add_section()
         drawn.add_row(*(Text(row[i], no_wrap=True, overflow="ellipsis") for i in kept), style="bold" if last else None)
     out.print(drawn)
+    if absent:
+        out.print(Text(f"left out here: {', '.join(reversed(absent))} (a wider terminal, or --json)", style="dim"))
+
+
+def _worth(name: str, place: int) -> int:
+    """0 for what a narrow terminal may leave out: neither a key, nor money, nor a count of things, nor a rate."""
+    telling = name.endswith(("_usd", "_rate", "share")) or name in TELLING
+    return 1 if place < KEYS or telling else 0
 
 
 def _widest_word(text: str) -> int:

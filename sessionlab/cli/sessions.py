@@ -53,7 +53,7 @@ def list_sessions(
     if json:
         output.print_json(output.records(shown))
     elif not found.height:
-        sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
+        sys.stdout.write(_nothing(paths, asked))
     else:
         _list_text(shown, found.height)
     if not json:
@@ -111,6 +111,12 @@ def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> Non
     write(corpus, session_id)
 
 
+def _nothing(paths: list[str] | None, asked: options.Asked) -> str:
+    unclaimed = len(asked.corpus.unclaimed)
+    hint = f" ({unclaimed:,} files there are in no format known here)" if unclaimed else ""
+    return f"no session in {', '.join(paths or ['the known stores'])}{hint}\n"
+
+
 def _files(corpus: Corpus, session_id: str) -> list[str]:
     rows = corpus.sql(
         "SELECT DISTINCT f.uri FROM raw.sessions s JOIN sources f ON f.source_id = s.source_id"
@@ -135,12 +141,14 @@ def stats(
         kept = [{name: value for name, value in row.items() if name != "unpriced"} for row in rows]
         output.print_json({"rows": kept, "sessions_unreadable": asked.unreadable})
     elif not rows:
-        sys.stdout.write(f"no session in {', '.join(paths or ['the known stores'])}\n")
+        sys.stdout.write(_nothing(paths, asked))
     else:
         sessions = asked.corpus.sql(
             "SELECT count(*) FROM sessions"
         ).item()  # one of several models stands in several rows
-        sys.stdout.write(_stats_text(rows, sessions) + "\n" + _stats_notes(rows, asked.unreadable))
+        sys.stdout.write(
+            _stats_text(rows, sessions) + "\n" + _stats_notes(rows, asked.unreadable) + _stand_ins(asked.corpus)
+        )
     if not json:
         sys.stdout.write(asked.undated_note())
     raise typer.Exit(asked.exit_code)
@@ -157,6 +165,16 @@ def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
     if unreadable:
         notes += f"{unreadable:,} files could not be read (sessionlab view problems.list)\n"
     return notes
+
+
+def _stand_ins(corpus: Corpus) -> str:
+    """What the rollup leaves out by its specification (mecha 10.1): runs that only an outcome tells of."""
+    [(runs, cost)] = (
+        corpus.reprice("now").sql("SELECT count(*), sum(cost_usd) FROM cost.by_call WHERE standing = 'stand_in'").rows()
+    )
+    if not runs:
+        return ""
+    return f"{runs:,} runs without a summary are not in it: {output.money(cost)} more (sessionlab view cost.by_model)\n"
 
 
 def _stats_text(rows: list[dict[str, object]], sessions: int) -> str:

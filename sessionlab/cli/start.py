@@ -92,7 +92,7 @@ def lab(folder: Folder = Path("sessionlab-notebooks"), port: Port = None, no_bro
     _copy_notebooks(folder)
     command = [sys.executable, "-m", "jupyterlab", str(folder)]
     command += [f"--ServerApp.port={port}"] * (port is not None) + ["--no-browser"] * no_browser
-    raise typer.Exit(subprocess.call(command, env=_environment()))  # noqa: S603 (our own interpreter and arguments)
+    _become(command, _environment())
 
 
 def dashboard(paths: Paths = None, port: Port = None, no_browser: NoBrowser = False) -> None:
@@ -107,7 +107,14 @@ def dashboard(paths: Paths = None, port: Port = None, no_browser: NoBrowser = Fa
     environment = _environment()
     if given:
         environment["SESSIONLAB_PATHS"] = "\n".join(given)
-    raise typer.Exit(subprocess.call(command, env=environment))  # noqa: S603 (our own interpreter and arguments)
+    _become(command, environment)
+
+
+def _become(command: list[str], environment: dict[str, str]) -> None:
+    """Run a server in place of this process, so that who stops the one stops the other."""
+    if os.name == "posix":
+        os.execve(command[0], command, environment)  # noqa: S606 (our own interpreter and arguments)
+    raise typer.Exit(subprocess.call(command, env=environment))  # noqa: S603 (the same)
 
 
 def _absolute(path: str) -> str:

@@ -259,11 +259,11 @@ def _after_padding(rest: bytes, stored: Iterator[bytes]) -> bytes | None:
 
 def _until_damage(member: zlib._Decompress, piece: bytes) -> bytes:
     """What ``member`` makes of ``piece``, taken byte by byte up to the one it fails at."""
-    out = []
+    out = bytearray()
     with suppress(zlib.error):
         for at in range(len(piece)):
-            out.append(member.decompress(piece[at : at + 1]))
-    return b"".join(out)
+            out += member.decompress(piece[at : at + 1])
+    return bytes(out)
 
 
 class Lines:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sessionlab.formats.recording import digest63
-from sessionlab.tables import Agent, Block, Config, Entry, Link, Outcome, Row, Session, ToolCall, Usage
+from sessionlab.tables import Agent, Block, Config, Entry, Link, Row, Session, ToolCall, Usage
 from tests.formats.claude_code_lines import (
     SESSION,
     call,
@@ -71,6 +71,17 @@ def test_what_is_queued_while_the_model_works_steers_the_run_and_begins_none(mod
     assert [row.text for row in found if isinstance(row, Block)] == ["a", "Beans first."]
     assert entry.detail is not None
     assert json.loads(entry.detail) == {"attachment": {"commandMode": mode, "source": "keyboard"}}
+
+
+def test_a_queued_text_that_opens_a_tag_is_the_harness() -> None:
+    """What the recorder queues in a person's mode is marked up; a person's text is not."""
+    queued = {
+        "type": "queued_command",
+        "prompt": "<task-notification>done</task-notification>",
+        "commandMode": "prompt",
+    }
+    (entry,) = table(Entry, line("attachment", attachment=queued))
+    assert entry.voice == "harness"
 
 
 def test_turns_are_the_distinct_message_ids_of_the_agent() -> None:
@@ -286,42 +297,13 @@ def test_a_configuration_is_written_when_it_changes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("last", "mark", "stop_class", "cause"),
-    [
-        (reply("m9", said("x"), stop="end_turn"), "turn_duration", "completed", "end_turn"),
-        (reply("m9", said("x"), stop="max_tokens"), "turn_duration", "cut_short", "max_tokens"),
-        (
-            reply("e", said("API Error"), model="<synthetic>", isApiErrorMessage=True),
-            "turn_duration",
-            "failed",
-            "tool_use",
-        ),
-        (prompt("[Request interrupted by user]"), None, "interrupted", "tool_use"),
-    ],
-    ids=["completed", "cut short", "failed", "interrupted"],
-)
-def test_how_a_run_ended(last: Json, mark: str | None, stop_class: str, cause: str) -> None:
-    """`turn_duration` ends a run, a person's interruption too; the last reply says whether it was completed."""
-    lines = [
-        prompt("go", timestamp="2026-10-03T08:15:00.000Z"),
-        reply("m1", call("t1"), call("t2"), stop="tool_use"),
-        result("t1", "Exit code 9", error=True),
-        result("t2", "The user doesn't want to proceed with this tool use.", error=True),
-        last,
+def test_a_fork_points_at_the_session_it_was_made_from() -> None:
+    """`forkedFrom` stands on every copied line; it is one claim."""
+    fork = {"sessionId": "s-old", "messageUuid": "u-7"}
+    links = table(Link, prompt("a", forkedFrom=fork), prompt("b", forkedFrom=fork))
+    assert [(row.relation, row.seq, row.session_id, row.other_session_id, row.detail) for row in links] == [
+        ("forked_from", 0, f"claude_code:{SESSION}", "claude_code:s-old", '{"message_uuid":"u-7"}')
     ]
-    if mark is not None:
-        lines.append(line("system", subtype=mark, durationMs=777, timestamp="2026-10-03T08:16:00.000Z"))
-    (row,) = table(Outcome, *lines)
-    assert (row.run, row.stop_class, row.stop_cause) == (1, stop_class, cause)
-    assert (row.tool_calls, row.tool_errors, row.tool_denied) == (2, 1, 1)
-    assert row.duration_ms == (777 if mark else None)
-
-
-def test_an_end_before_any_prompt_has_no_counts() -> None:
-    """A file that begins in the middle of a run knows that it ended, not what it did."""
-    (row,) = table(Outcome, line("system", subtype="turn_duration", durationMs=5))
-    assert (row.run, row.duration_ms, row.tool_calls, row.turns, row.stop_class) == (None, 5, None, None, "completed")
 
 
 def test_56_a_file_of_two_sessions_keeps_each_lines_own() -> None:

@@ -13,7 +13,7 @@ import pytest
 from sessionlab.formats import claude_code
 from sessionlab.formats.recording import Recording
 from sessionlab.tables import Block, Entry, Extent, Problem, Row, Source, Usage
-from tests.formats.claude_code_lines import SESSION, call, joined, prompt, reply, result, rows, said, tokens
+from tests.formats.claude_code_lines import SESSION, call, joined, line, prompt, reply, result, rows, said, tokens
 
 ONE, TWO = prompt("one", uuid="u-1"), prompt("two", uuid="u-2")
 Json = dict[str, Any]
@@ -163,7 +163,7 @@ def test_50_of_two_members_with_one_name_the_last_stands_and_is_flagged() -> Non
     data = b'{"type":"user","sessionId":"s","message":{"role":"user","content":"a","content":"b"},"costUSD":NaN}\n'
     found = rows(data)
     assert texts(found) == ["b"]
-    assert {kind for kind, _severity, _line in kinds(found)} == {"not_a_number", "duplicate_member"}
+    assert {kind for kind, _severity, _line in kinds(found)} == {"not_a_number", "duplicate_key"}
 
 
 def test_unknown_members_are_kept_in_detail_without_a_problem() -> None:
@@ -183,11 +183,86 @@ def test_members_of_a_wrong_type_are_kept_and_noted() -> None:
     assert kinds(found) == [("wrong_type", "note", 1), ("wrong_type", "note", 2)]
 
 
-def test_a_time_without_a_zone_is_null_and_noted() -> None:
-    """Nothing says where the clock hung, so nothing is assumed."""
-    found = rows(joined({**ONE, "timestamp": "2026-10-03T08:15:00"}))
+def test_58_a_time_without_a_zone_is_taken_for_utc_and_noted_once_a_file() -> None:
+    """Rule 58: the assumption is told with the first such time; 1,790,756,100 s are 2026-09-30T08:15 UTC."""
+    echo = {"type": "agent_progress", "agentId": "a", "message": {"type": "user", "timestamp": "2026-09-30 08:15:02.5"}}
+    found = rows(
+        joined(
+            {**ONE, "timestamp": "2026-09-30T08:15:00"},
+            {**TWO, "timestamp": "2026-09-30T08:15:01"},
+            line("progress", data=echo),
+        )
+    )
+    entries = of(found, Entry)
+    assert [entry.recorded_at for entry in entries] == [1_790_756_100_000_000, 1_790_756_101_000_000, None]
+    assert entries[2].started_at == 1_790_756_102_500_000
+    assert kinds(found) == [("time_without_zone", "note", 1)]
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    ["yesterday", "2026-10-03", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "2026-10-03T08:15:61Z"],
+)
+def test_what_is_no_time_a_table_can_hold_is_null_and_noted(stamp: str) -> None:
+    """A word, a day, a time within two days of the ends of the calendar: the line is read without it."""
+    found = rows(joined({**ONE, "timestamp": stamp}))
     assert [entry.recorded_at for entry in of(found, Entry)] == [None]
     assert kinds(found) == [("bad_time", "note", 1)]
+
+
+def test_a_leap_second_is_the_next_one() -> None:
+    """2016-12-31T23:59:60 UTC happened; it is held as 2017-01-01T00:00:00, 1,483,228,800 s."""
+    found = rows(joined({**ONE, "timestamp": "2016-12-31T23:59:60.25Z"}, {**TWO, "timestamp": "2016-12-31T23:59:60Z"}))
+    assert [entry.recorded_at for entry in of(found, Entry)] == [1_483_228_800_250_000, 1_483_228_800_000_000]
+    assert kinds(found) == []
+
+
+TWICE = joined(reply("m1", said("x"), usage=tokens(1, 2, 3, 4, service_tier="standard"), stop="end_turn"))
+
+
+@pytest.mark.parametrize("compact", [False, True], ids=["spaced", "compact"])
+@pytest.mark.parametrize(
+    ("once", "twice", "name"),
+    [
+        (b'"output_tokens": 4', b'"output_tokens": 700, "output_tokens": 4', "output_tokens"),
+        (b'"usage": {', b'"usage": {"output_tokens": 9}, "usage": {', "usage"),
+    ],
+    ids=["a count", "the whole usage"],
+)
+def test_50_figures_told_twice_are_the_last_and_flagged(once: bytes, twice: bytes, name: str, compact: bool) -> None:
+    """Rule 50: in the objects that decide what a call costs, also of a line that is sound in every other way."""
+    data = TWICE.replace(once, twice)
+    if compact:
+        data = data.replace(b": ", b":").replace(b", ", b",")
+    found = rows(data)
+    (row,) = of(found, Usage)
+    assert row.output_tokens == 4
+    assert kinds(found) == [("duplicate_key", "note", 1)]
+    (problem,) = of(found, Problem)
+    assert problem.detail.endswith(f": {name}")
+
+
+def test_50_counts_of_attempts_and_of_newer_kinds_are_no_repetition() -> None:
+    """Attempts tell the same members in objects of their own; that is no member given twice."""
+    attempt = {
+        "type": "message",
+        "input_tokens": 1,
+        "output_tokens": 4,
+        "cache_creation": {"ephemeral_5m_input_tokens": 0},
+    }
+    usage = tokens(1, 2, 3, 4, iterations=[attempt], output_tokens_details={"thinking_tokens": 2}, tool_tokens=5)
+    assert kinds(rows(joined(reply("m1", call("t1", command="usage", usage={"usage": 1}), usage=usage)))) == []
+
+
+@pytest.mark.parametrize(("written", "value"), [(b"5.0", 5), (b"1E2", 100), (b"25e-1", None), (b"5.5", None)])
+def test_a_count_written_as_a_float_is_taken_where_it_is_whole(written: bytes, value: int | None) -> None:
+    """JSON knows one kind of number: 5.0 tokens are 5, half a token is none."""
+    found = rows(
+        joined(reply("m1", usage=tokens(1, 2, 3, 4))).replace(b'"output_tokens": 4', b'"output_tokens": ' + written)
+    )
+    (row,) = of(found, Usage)
+    assert (row.output_tokens, row.is_lower_bound) == (value, value is None)
+    assert kinds(found) == [("wrong_type" if value is None else "float_for_integer", "note", 1)]
 
 
 def test_a_record_nested_too_deeply_is_lost_and_said() -> None:

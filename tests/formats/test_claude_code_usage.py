@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sessionlab.tables import Entry, Usage
+from sessionlab.tables import Agent, Entry, Problem, Usage
 from tests.formats.claude_code_lines import call, joined, line, prompt, reply, result, rows, said, table, tokens
 
 TOKEN_COLUMNS = (
@@ -279,6 +279,75 @@ def test_a_subagents_total_is_a_check_whose_split_is_not_counted_twice() -> None
     ]
 
 
+@pytest.mark.parametrize("missing", ["", None], ids=["empty", "absent"])
+def test_2_an_empty_id_is_no_id(missing: str | None) -> None:
+    """Rule 2: two replies with the id `""` are two calls and two turns; an empty request id is none either."""
+    found = rows(
+        joined(
+            *(reply(missing, call(f"t{n}"), usage=tokens(7, 0, 0, n), requestId=missing, uuid=missing) for n in (5, 6))
+        )
+    )
+    usage = [row for row in found if isinstance(row, Usage)]
+    assert [(row.charge_id, row.request_id, row.turn) for row in usage] == [(None, None, 1), (None, None, 2)]
+    assert sum(one["output_tokens"] for one in fold(usage)) == 11
+    entries = [row for row in found if isinstance(row, Entry)]
+    assert [(row.charge_id, row.record_id, row.is_copy) for row in entries] == [(None, None, False)] * 2
+
+
+@pytest.mark.parametrize("name", ["totalTokens", "total_tokens"])
+@pytest.mark.parametrize("counts", [tokens(0, 0, 0, 0), {}], ids=["zeros", "nothing"])
+def test_39_where_only_a_total_is_told_the_tokens_are_unsplit(counts: dict[str, Any], name: str) -> None:
+    """Rule 39: zeros beside a total are no call for nothing; what it was spent on is not known."""
+    (row,) = table(Usage, reply("m1", said("y" * 9000), usage={**counts, name: 1234}))
+    assert row.unsplit_tokens == 1234
+    assert [getattr(row, column) for column in (*TOKEN_COLUMNS, "context_tokens")] == [None] * 6
+    assert not row.is_lower_bound
+
+
+def test_39_a_total_beside_its_parts_is_not_counted_again() -> None:
+    """Rule 39: with a split told, or with a total of zero, nothing is unsplit."""
+    usage = table(
+        Usage,
+        reply("m1", usage=tokens(1, 2, 3, 4, totalTokens=10)),
+        reply("m2", usage=tokens(0, 0, 0, 0, totalTokens=0)),
+    )
+    assert [(row.unsplit_tokens, row.output_tokens, row.context_tokens) for row in usage] == [
+        (None, 4, 6),
+        (None, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [(10**15 + 1, "number_too_large"), (2**63 - 1, "number_too_large"), (-1, "negative_number"), (10**15, None)],
+)
+def test_a_count_that_cannot_be_meant_is_null_and_noted(count: int, kind: str | None) -> None:
+    """A thousand billion tokens are the most one figure can say; without the count the figure is a lower bound."""
+    found = rows(joined(reply("m1", usage=tokens(count, 1, 1, 4), stop="end_turn")))
+    (row,) = [row for row in found if isinstance(row, Usage)]
+    told = kind is None
+    assert (row.uncached_input_tokens, row.output_tokens) == (count if told else None, 4)
+    assert (row.context_tokens, row.is_lower_bound) == (None, not told)
+    assert [(p.kind, p.severity) for p in found if isinstance(p, Problem)] == ([] if told else [(kind, "note")])
+
+
+@pytest.mark.parametrize(("cost", "kept"), [(b"1e12", 1e12), (b"1.5e12", None), (b"1e400", None)])
+def test_a_recorded_cost_that_cannot_be_meant_is_null_and_noted(cost: bytes, kept: float | None) -> None:
+    """A million million dollars are the most one figure can say."""
+    data = joined(reply("m1", usage=tokens(1, 1, 1, 4), costUSD="COST")).replace(b'"COST"', cost)
+    found = rows(data)
+    assert [row.recorded_usd for row in found if isinstance(row, Usage)] == [kept]
+    noted = [(p.kind, p.severity) for p in found if isinstance(p, Problem)]
+    assert noted == ([] if kept else [("number_too_large", "note")])
+
+
+def test_a_wrong_number_in_a_tools_result_costs_itself_only() -> None:
+    """A negative total beside a subagent's name: the name and the parentage stand."""
+    found = rows(joined(reply("m1", call("t1", "Task")), result("t1", "ok", told={"agentId": "a1", "totalTokens": -5})))
+    assert [row.spawn_call_id for row in found if isinstance(row, Agent) and row.agent_id == "a1"] == ["t1"]
+    assert [(p.kind, p.line) for p in found if isinstance(p, Problem)] == [("negative_number", 2)]
+
+
 def test_a_number_past_bigint_is_null_with_a_note_and_kept_in_words() -> None:
     """2**63 does not fit: the column is null, the number stands in detail and in the problem."""
     huge = 2**63
@@ -289,7 +358,7 @@ def test_a_number_past_bigint_is_null_with_a_note_and_kept_in_words() -> None:
     assert json.loads(row.detail) == {"rest": {"output_tokens": huge}}
 
 
-def test_figures_whose_sum_passes_bigint_have_no_context() -> None:
-    """Each count fits; what they add up to does not, so the sum is null and no row is unwritable."""
-    (row,) = table(Usage, reply("m1", usage=tokens(2**62, 0, 2**62, 1)))
-    assert (row.uncached_input_tokens, row.cache_read_tokens, row.context_tokens) == (2**62, 2**62, None)
+def test_figures_whose_sum_no_request_holds_have_no_context() -> None:
+    """Each count can be meant; what they add up to cannot, so the sum is null."""
+    (row,) = table(Usage, reply("m1", usage=tokens(10**15, 0, 10**15, 1)))
+    assert (row.uncached_input_tokens, row.cache_read_tokens, row.context_tokens) == (10**15, 10**15, None)

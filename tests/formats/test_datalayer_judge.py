@@ -121,15 +121,16 @@ def test_the_last_of_two_equal_keys_stands() -> None:
 
 @pytest.mark.parametrize("opened", ["[", '{"a":'])
 def test_nesting_is_bounded(opened: str) -> None:
-    """800 levels are taken, line and payload among them; 801 and a hundred thousand are `not_json`, never a crash."""
+    """980 levels are taken, line and payload among them; 981 and a hundred thousand are `not_json`, never a crash."""
     closed = "]" if opened == "[" else "}"
 
     def line(levels: int) -> str:
         inner = opened * levels + ("1" if closed == "}" else "") + closed * levels
         return f'{{"record_type": "entry", "kind": "run", "at": "x", "payload": {{"a": {inner}}}}}'
 
-    accepted(head(), line(798))
-    assert refused(head(), line(799))[:2] == ("not_json", 2)
+    accepted(head(), line(977))
+    accepted(head(), line(978))
+    assert refused(head(), line(979))[:2] == ("not_json", 2)
     assert refused(head(), line(100_000))[:2] == ("not_json", 2)
     assert refused(opened * 100_000)[:2] == ("not_json", 1)
 

@@ -69,6 +69,51 @@ def test_the_head_is_compared_and_stands() -> None:
     assert details["head_state"] == "the head says ended, the last entry that states one says paused"
 
 
+HEAD_FACTS = {"title": "Tides", "archived": False, "agent": "surveyor", "harness": None}
+SWAP = {"from": "surveyor", "to": "pilot", "to_harness": "codex"}
+OPENED, SWAPPED = entry("session", **HEAD_FACTS), entry("swapped", **SWAP)
+EBB = {"title": "Ebb", "archived": True}
+PILOT = {"agent": "pilot", "harness": "codex"}
+ANY = {"title": "any", "archived": True, "agent": "any", "harness": "any"}
+HELD_AGAINST_THE_RECORD: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
+    "all as opened": ([OPENED], {}, []),
+    "title": ([OPENED], {"title": "Ebb"}, ["head_title"]),
+    "archived": ([OPENED], {"archived": True}, ["head_archived"]),
+    "agent": ([OPENED], {"agent": "pilot"}, ["head_agent"]),
+    "harness": ([OPENED], {"harness": "codex"}, ["head_harness"]),
+    "a later opening tells nothing": ([OPENED, entry("session", **EBB, **PILOT)], {}, []),
+    "titled": ([OPENED, entry("titled", **EBB)], {}, ["head_title", "head_archived"]),
+    "titled twice, one member each": ([entry("titled", title="Ebb"), entry("titled", archived=True), OPENED], EBB, []),
+    "the last title": ([entry("titled", title="Ebb"), entry("titled", title="Tides")], {}, []),
+    "swapped": ([OPENED, SWAPPED], {}, ["head_agent", "head_harness"]),
+    "swapped before the opening": ([SWAPPED, OPENED], PILOT, []),
+    "agent before to": ([entry("swapped", **SWAP, agent="x", harness="y")], {"agent": "x", "harness": "y"}, []),
+    "the last swap": ([SWAPPED, entry("swapped", to="surveyor", to_harness=None)], {}, []),
+    "nothing told": ([entry("session")], ANY, []),
+    "other types": ([entry("session", title=None, archived="no", agent=7, harness=[])], ANY, []),
+    "a title of the first question": ([entry("turn", asked="q")], {"turns": 1, "title": "q"}, []),
+    "a title cut at 200": ([entry("titled", title="w" * 201)], {"title": "w" * 200}, []),
+}
+
+
+@pytest.mark.parametrize("case", HELD_AGAINST_THE_RECORD)
+def test_the_head_is_held_against_the_record(case: str) -> None:
+    """Title, archive mark, agent and harness of the head that the record does not bear out are notes (section 10)."""
+    lines, changed, differ = HELD_AGAINST_THE_RECORD[case]
+    assert notes(*lines, **{"entries": len(lines), **changed}) == differ
+
+
+def test_the_note_says_both_and_the_head_stands() -> None:
+    """A note names what the head says and what the entries say; the session row has the head's."""
+    rows = read(head(entries=1, title="Ebb", harness="codex"), OPENED)
+    assert [row.detail for row in of(rows, Problem)] == [
+        "the head says 'Ebb', the entries of the record say 'Tides'",
+        "the head says 'codex', the entries of the record say none",
+    ]
+    assert {(row.severity, row.line) for row in of(rows, Problem)} == {("note", 1)}
+    assert [row.title for row in of(rows, Session)] == ["Ebb"]
+
+
 def test_open_paused_open_ended() -> None:
     """Open, paused, open again, ended: the last one stands (section 15, states)."""
     states = [entry("session", state="open"), entry("paused", state="paused"), entry("session", state="open"),

@@ -19,6 +19,7 @@ from tests.formats.gg_examples import (
     message,
     of,
     read,
+    record,
     result,
     text,
 )
@@ -92,3 +93,23 @@ def test_an_agent_of_an_unknown_maker() -> None:
     rows = read(journal(HEADER, agent("a", {"type": "spawn", "parent": "nobody", "ordinal": 0}), end(0)))
     assert [(a.origin_key, a.depth, a.parent_agent_id) for a in of(rows, Agent)] == [(None, None, "nobody")]
     assert [p.kind for p in of(rows, Problem)] == ["unknown_parent"]
+
+
+def test_agents_are_numbered_by_first_appearance() -> None:
+    """However often a journal tells an agent, its number is its place by its first row: 0, 1, 2 as in a record.
+
+    An entry that names an agent before any row does not place it, and in a record, which has no lines to tell rows
+    apart by, an agent told twice has two numbers.
+    """
+    made = [agent(name, {"type": "spawn", "parent": "root", "ordinal": n}) for n, name in enumerate("ba")]
+    again = [agent("b", {"type": "spawn", "parent": "root", "ordinal": 0}, terminalStatus="done"), ROOT]
+    early = entry(0, "clock", "late", elapsedMs=5)
+    late = agent("late", {"type": "spawn", "parent": "root", "ordinal": 7})
+    rows = read(journal(HEADER, early, ROOT, *made, *again, late, again[0], end(1)))
+    assert [(a.agent_id, a.seq, a.line) for a in of(rows, Agent)] == [
+        ("root", 0, 3), ("b", 1, 4), ("a", 2, 5), ("b", 1, 6), ("root", 0, 7), ("late", 3, 8), ("b", 1, 9),
+    ]  # fmt: skip
+    told = [line["agent"] for line in (ROOT, *made, again[0])]
+    assert [(a.agent_id, a.seq, a.line) for a in of(read(record(agents=told)), Agent)] == [
+        ("root", 0, None), ("b", 1, None), ("a", 2, None), ("b", 3, None),
+    ]  # fmt: skip

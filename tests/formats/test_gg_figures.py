@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from sessionlab.tables import Agent, Entry, Outcome, Problem, Usage
+from sessionlab.tables import Agent, Config, Entry, Outcome, Problem, Usage
 from tests.formats.gg_examples import (
     HEADER,
     ROOT,
     USAGE,
     agent,
     call,
+    dump,
     end,
     entry,
     journal,
@@ -159,3 +160,65 @@ def test_errors_that_cost_money(kind: str, complete: bool) -> None:
     rows = read(journal(HEADER, ROOT, message(0), failed, last, end(1)))
     assert of(rows, Outcome)[0].usage_complete is complete
     assert [(e.status, e.reason) for e in of(rows, Entry)] == [("failed", kind)]
+
+
+MOST_TOKENS = 1_000_000_000_000_000
+"""What the project takes for the largest count of tokens."""
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected", "notes"),
+    [
+        ((MOST_TOKENS, 0, MOST_TOKENS, None), (MOST_TOKENS, 0, MOST_TOKENS, None, MOST_TOKENS), 0),
+        ((MOST_TOKENS + 1, 5, 7, 3), (None, 5, 10, 3, None), 1),
+        ((11, 2**63, 7, 2**80), (11, None, None, None, None), 2),
+        ((MOST_TOKENS, 1, 2, MOST_TOKENS), (MOST_TOKENS, 1, None, MOST_TOKENS, None), 2),
+    ],
+)
+def test_tokens_nobody_can_mean_are_null(
+    usage: tuple[int | None, ...], expected: tuple[int | None, ...], notes: int
+) -> None:
+    """A count or a sum above 10^15 is null with a note each; the call stays, and its figure is a lower bound."""
+    names = ("uncachedInput", "cachedInput", "output", "reasoning")
+    reply = {"usage": dict(zip(names, usage, strict=True))}
+    rows = read(journal(HEADER, ROOT, message(0), call(0, 0, response=reply), end(1)))
+    (row,) = of(rows, Usage)
+    assert (
+        row.uncached_input_tokens, row.cache_read_tokens, row.output_tokens, row.reasoning_tokens, row.context_tokens,
+    ) == expected  # fmt: skip
+    assert [(p.kind, p.severity, p.seq) for p in of(rows, Problem)] == [("number_too_large", "note", 0)] * notes
+    assert row.is_lower_bound is (notes > 0)
+    assert of(rows, Outcome)[0].usage_complete is (False if notes else None)
+    assert [e.kind for e in of(rows, Entry)] == ["model_call"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "kept"),
+    [
+        (b"0.5", 0.5),
+        (b"1000000000000", 1e12),
+        (b"1000000000001", None),
+        (b"-2e12", None),
+        (b"1e300", None),
+        (b"1" + b"0" * 300, None),
+    ],
+)
+def test_costs_nobody_can_mean_are_null(amount: bytes, kept: float | None) -> None:
+    """An amount above 10^12 dollars, however it is written, is null with a note, and the figure a lower bound."""
+    line = dump(call(0, 0, response={"usage": USAGE, "cost": {"actual": "AMOUNT", "comparable": 0.25}}))
+    rows = read(journal(HEADER, ROOT, message(0), line.replace(b'"AMOUNT"', amount), end(1)))
+    (row,) = of(rows, Usage)
+    assert (row.recorded_usd, row.recorded_list_usd, row.is_lower_bound) == (kept, 0.25, kept is None)
+    assert [p.kind for p in of(rows, Problem)] == ([] if kept is not None else ["number_too_large"])
+    assert of(rows, Outcome)[0].recorded_usd == kept
+
+
+def test_limits_nobody_can_mean_are_null() -> None:
+    """A cost ceiling above 10^12 and a context window above 10^15 are null in the configuration, with notes."""
+    capabilities = {**HEADER["capabilitySet"], "limits": {"maxCost": "AMOUNT", "maxTurns": 9}}
+    header = dump({**HEADER, "capabilitySet": capabilities}).replace(b'"AMOUNT"', b"1" + b"0" * 300)
+    seed = {"type": "seed", "seed": {"prompt": "p", "modelWindows": {"gale/tern-1": MOST_TOKENS + 1}}}
+    rows = read(journal(header, ROOT, seed, end(0)))
+    (config,) = of(rows, Config)
+    assert (config.max_usd, config.max_turns, config.window_tokens) == (None, 9, None)
+    assert [(p.kind, p.severity) for p in of(rows, Problem)] == [("number_too_large", "note")] * 2

@@ -274,7 +274,7 @@ def test_an_agent_told_again() -> None:
     first = {"type": "agent", "agent": {**ROOT["agent"], "terminalStatus": "running"}}
     done = {"type": "agent", "agent": {**ROOT["agent"], "terminalStatus": "done"}}
     rows = read(journal(HEADER, first, ROOT, done, end(0)))
-    assert [(a.seq, a.line, a.status) for a in of(rows, Agent)] == [(0, 2, "running"), (1, 3, None), (2, 4, "done")]
+    assert [(a.seq, a.line, a.status) for a in of(rows, Agent)] == [(0, 2, "running"), (0, 3, None), (0, 4, "done")]
     assert of(rows, Session)[0].state == "done"
     assert [o.stop_class for o in of(rows, Outcome)] == ["completed"]
 

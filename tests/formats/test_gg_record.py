@@ -42,9 +42,9 @@ def _alike(rows: list[Row], kind: type[Row]) -> list[dict[str, Any]]:
 
 
 def _last_of_each(rows: list[Row]) -> dict[str, dict[str, Any]]:
-    """The last row of each agent."""
+    """The last row of each agent, its number included."""
     return {
-        row.agent_id: {n: v for n, v in msgspec.structs.asdict(row).items() if n not in {"source_id", "line", "seq"}}
+        row.agent_id: {n: v for n, v in msgspec.structs.asdict(row).items() if n not in {"source_id", "line"}}
         for row in of(rows, Agent)
     }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from sessionlab.formats._values import micros
 from sessionlab.formats.claude_code.bodies import body
-from sessionlab.formats.claude_code.decoding import UNREADABLE, Notes, lenient, message_of, text_of
+from sessionlab.formats.claude_code.decoding import UNREADABLE, Notes, lenient, message_of, partly, text_of
+from sessionlab.formats.claude_code.messages import reply_status
 from sessionlab.formats.claude_code.payload import details, kept, milliseconds
 from sessionlab.formats.claude_code.records import Attachment, Embedded, Line, Message, Part, Progress
 from sessionlab.formats.claude_code.state import Transcript
@@ -65,10 +65,11 @@ def _echo(t: Transcript, line: Line, data: Progress, notes: Notes) -> None:
         role=message.role if message is not None else None,
         voice="model" if inner.type == "assistant" else "tool" if _answers(message) else "agent",
         call_id=line.parent_tool_use_id,
-        charge_id=message.id if message is not None else None,
+        charge_id=message.id or None if message is not None else None,
         message_ix=ix,
+        status=reply_status(message.stop_reason) if message is not None else None,
         reason=message.stop_reason if message is not None else None,
-        started_at=micros(inner.timestamp),
+        started_at=t.time(inner.timestamp, notes),
         detail=details(line),
     )
     if message is not None and message.usage is not None and inner.type == "assistant":
@@ -77,8 +78,8 @@ def _echo(t: Transcript, line: Line, data: Progress, notes: Notes) -> None:
             t,
             agent,
             message.usage,
-            charge_id=message.id,
-            request_id=inner.request_id,
+            charge_id=message.id or None,
+            request_id=inner.request_id or None,
             model=message.model,
             stopped=stopped,
             size=0 if stopped else characters(message),
@@ -94,9 +95,9 @@ def _answers(message: Message | None) -> bool:
     )
 
 
-def attachment(t: Transcript, line: Line, _notes: Notes) -> None:
+def attachment(t: Transcript, line: Line, notes: Notes) -> None:
     """An `attachment` line: what the recorder or a hook added to the conversation."""
-    told = lenient(line.attachment, _attachment) or Attachment()
+    told = partly(line.attachment, _attachment, notes) or Attachment()
     kind = told.type or ""
     if kind == "queued_command":
         _queued(t, line, told)

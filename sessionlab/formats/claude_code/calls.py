@@ -124,7 +124,7 @@ class Calls:
         if charge_id is None or charge_id != agent.batch_charge or agent.batch < 0:
             agent.batch += 1
             agent.batch_charge = charge_id
-        name, call_id = part.name, part.id
+        name, call_id = part.name, part.id or None
         columns: dict[str, Any] = {
             "session_id": t.session.session_id,
             "seq": t.seq,

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from sessionlab.columns import BIGINT_MAX, Fault, tokens_fault
-from sessionlab.formats.claude_code.records import REST, Iteration, Line, Message, Strict, TokenUsage, Whole
+from sessionlab.formats.claude_code.records import REST, Line, Message, Strict, TokenUsage, Whole
 
 Notes = list[tuple[str, str]]
 Members = dict[str, object]
@@ -42,8 +42,6 @@ _BIGINT_DIGITS = 19
 _NUMBER = re.compile(rb"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _FLOAT = re.compile(rb"-?\d+(?=[.eE])(\.\d+)?([eE][+-]?\d+)?")
 _SHOWN = 40
-_USAGE = b'"usage":{'
-_COUNTS = b'_tokens":'
 
 
 class Repairs:
@@ -277,7 +275,7 @@ def _fault(text: bytes, member: _Member) -> Fault | None:
         return "number_too_large"
     if member.whole is None:
         return "number_too_large"
-    return "number_too_large" if abs(value) > BIGINT_MAX else tokens_fault(value)
+    return "number_too_large" if abs(value) > BIGINT_MAX else tokens_fault(int(value))
 
 
 class _Member(typing.NamedTuple):
@@ -353,52 +351,4 @@ def partly(raw: Raw, decoder: msgspec.json.Decoder[S], notes: Notes) -> S | None
     """Like `lenient`, but a member that does not fit costs itself only; a number that cannot be meant is noted."""
     if not raw:
         return None
-    return _strict_or_tolerant(raw, decoder.type, decoder.decode, notes)
-
-
-def repeated(text: bytes, usage: TokenUsage) -> Notes:
-    """A note where an object of a reply's line names a member twice; the last one stands (rule 50).
-
-    Looking at every line's every member would cost a fifth of the reading, so a line is looked at only where its
-    figures are in doubt: it names ``usage`` twice, or more counts of tokens than were read.
-    """
-    at = text.rfind(_USAGE)
-    if at < 0 or (text.count(_COUNTS, at) <= _told(usage) and text.find(_USAGE, 0, at) < 0):
-        return []
-    repairs = Repairs()
-    try:
-        json.loads(text, parse_int=repairs.integer, object_pairs_hook=repairs.members)
-    except (ValueError, RecursionError):
-        return []
-    return [note for note in repairs.notes() if note[0] == "duplicate_key"]
-
-
-def _told(usage: TokenUsage) -> int:
-    """How many members of a usage object whose names end in ``_tokens`` are not null."""
-    split, details, attempts = usage.cache_creation, usage.output_tokens_details, usage.iterations
-    told = (
-        (usage.input_tokens is not None)
-        + (usage.output_tokens is not None)
-        + (usage.cache_creation_input_tokens is not None)
-        + (usage.cache_read_input_tokens is not None)
-    )
-    if split is not None:
-        told += (split.ephemeral_5m_input_tokens is not None) + (split.ephemeral_1h_input_tokens is not None)
-    if details is not None:
-        told += details.thinking_tokens is not None
-    if attempts:
-        told += sum(map(_told_by_attempt, attempts))
-    return told
-
-
-def _told_by_attempt(attempt: Iteration) -> int:
-    return _told(
-        TokenUsage(
-            input_tokens=attempt.input_tokens,
-            output_tokens=attempt.output_tokens,
-            cache_creation_input_tokens=attempt.cache_creation_input_tokens,
-            cache_read_input_tokens=attempt.cache_read_input_tokens,
-            cache_creation=attempt.cache_creation,
-            output_tokens_details=attempt.output_tokens_details,
-        )
-    )
+    return _strict_or_tolerant(raw, cast("type[S]", decoder.type), decoder.decode, notes)

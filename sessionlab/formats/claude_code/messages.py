@@ -7,10 +7,12 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from sessionlab.columns import usd, usd_fault
 from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.bodies import CALLS, body
 from sessionlab.formats.claude_code.calls import Calls, duration_ms
-from sessionlab.formats.claude_code.decoding import NULL, Notes, lenient, message_bytes, text_of, value_of
+from sessionlab.formats.claude_code.decoding import NULL, Notes, lenient, message_bytes, partly, text_of, value_of
+from sessionlab.formats.claude_code.duplicates import repeated
 from sessionlab.formats.claude_code.outcomes import begin, outcome
 from sessionlab.formats.claude_code.records import Line, Message, Origin, Part, Result
 from sessionlab.formats.claude_code.state import Transcript
@@ -86,7 +88,7 @@ def _tool_result(
     t: Transcript, calls: Calls, line: Line, message: Message, notes: Notes, *, parts: list[Part], first: int
 ) -> None:
     part = parts[first]
-    result = lenient(line.tool_use_result, _result)
+    result = partly(line.tool_use_result, _result, notes)
     ix = body(t, message, message_bytes(t.source) if t.bodies else None, line)
     found, call = calls.answered(part, first, ix, result)
     for index in range(first + 1, len(parts)):
@@ -205,7 +207,7 @@ def _found(pattern: re.Pattern[str], text: str) -> str | None:
     return match.group(1)[:_NAME_CHARACTERS] if match else None
 
 
-def assistant(t: Transcript, calls: Calls, line: Line) -> None:
+def assistant(t: Transcript, calls: Calls, line: Line, notes: Notes) -> None:
     """An `assistant` line: one or more parts of a reply, with the reply's usage; or the recorder in its place."""
     message = line.message
     if message is None:
@@ -215,7 +217,7 @@ def assistant(t: Transcript, calls: Calls, line: Line) -> None:
         _synthetic(t, line, message)
         return
     agent = t.agent
-    charge_id, usage, model = message.id, message.usage, message.model
+    charge_id, usage, model = message.id or None, message.usage, message.model
     if model is not None and (model != agent.model or (line.effort is not None and line.effort != agent.effort)):
         agent.model, agent.effort = model, line.effort or agent.effort
         t.configured()
@@ -256,25 +258,40 @@ def assistant(t: Transcript, calls: Calls, line: Line) -> None:
             purpose=agent.purpose,
             charge_id=charge_id,
             message_ix=ix,
+            status=reply_status(message.stop_reason),
             reason=message.stop_reason,
             detail=_details(line, message) if _rare(line, message) else None,
         )
     )
     if usage is not None:
+        notes += repeated(t.source, usage)
+        fault = usd_fault(line.cost_usd)
+        if fault is not None:
+            notes.append((fault, f"costUSD {line.cost_usd} cannot be meant; read as null"))
         stopped = message.stop_reason is not None
         charge(
             t,
             agent,
             usage,
             charge_id=charge_id,
-            request_id=line.request_id,
+            request_id=line.request_id or None,
             model=model,
             stopped=stopped,
             size=0 if stopped else characters(message),
             recorded_in="message",
-            recorded_usd=line.cost_usd,
+            recorded_usd=usd(line.cost_usd),
             turn=turn,
         )
+
+
+def reply_status(stop_reason: str | None) -> Literal["ok", "refused"] | None:
+    """The status a line tells of its reply: one that gives a stop reason came to its end, unless that is a refusal.
+
+    Lines before the last tell nothing, nor does a reply of which only such lines are there.
+    """
+    if stop_reason is None:
+        return None
+    return "refused" if stop_reason == "refusal" else "ok"
 
 
 def _turn(t: Transcript, message: Message) -> int | None:
@@ -291,12 +308,12 @@ def _turn(t: Transcript, message: Message) -> int | None:
     if usage is not None:
         size = (usage.input_tokens or 0) + (usage.cache_read_input_tokens or 0)
         size += usage.cache_creation_input_tokens or 0
-    if message.id is not None:
+    if message.id:
         known = agent.turns.get(message.id)
         if known is not None and (size == known[1] or not size or not known[1]):
             return known[0]
     agent.turn = (agent.turn or 0) + 1
-    if message.id is not None:
+    if message.id:
         agent.turns[message.id] = (agent.turn, size)
     if agent.run is not None:
         agent.run.turns += 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sessionlab.formats._values import detail, micros
+from sessionlab.formats._values import detail
 from sessionlab.formats.claude_code.additions import attachment, progress
 from sessionlab.formats.claude_code.bookkeeping import bookkeeping
 from sessionlab.formats.claude_code.calls import Calls
@@ -63,7 +63,7 @@ def read(recording: Recording) -> Iterator[Row]:
         if held is None:
             _take(t, calls, line, notes)
         else:
-            held.append(Held(line, notes, t.number, t.offset, t.length, t.source if t.bodies else b""))
+            held.append(Held(line, notes, t.number, t.offset, t.length, t.source))
             t.main = line.session_id or line.other_session_id
             if t.main is None and len(held) < HELD_RECORDS:
                 continue
@@ -104,15 +104,11 @@ def _take_held(t: Transcript, calls: Calls, held: list[Held]) -> None:
 
 def _take(t: Transcript, calls: Calls, line: Line, notes: Notes | None) -> None:
     """The rows of one record."""
-    stamp = line.timestamp
-    at = micros(stamp)
     noted: Notes = [] if notes is None else notes
-    if at is None and stamp is not None:
-        noted.append(("bad_time", f"timestamp {stamp[:40]!r} is no time with a zone; read as null"))
-    t.place(line, at)
+    t.place(line, t.time(line.timestamp, noted))
     kind = line.type
     if kind == "assistant" or (kind is None and line.message is not None and line.message.usage is not None):
-        assistant(t, calls, line)
+        assistant(t, calls, line, noted)
     elif kind == "user" or (kind is None and line.message is not None and line.message.usage is None):
         user(t, calls, line, noted)
     else:

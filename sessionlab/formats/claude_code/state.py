@@ -5,11 +5,13 @@ All of it is small: ids and counters, never a body, except the arguments of call
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 import msgspec
 
 from sessionlab.columns import BIGINT_MAX
+from sessionlab.formats._values import micros
 from sessionlab.formats.claude_code.decoding import Notes
 from sessionlab.formats.claude_code.records import Line
 from sessionlab.formats.recording import Recording, digest63
@@ -103,7 +105,7 @@ class Transcript:
 
     __slots__ = ("agent", "at", "bodies", "is_copy", "length", "linked", "main", "messages", "number", "offset", "out",
                  "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source",
-                 "source_id", "summaries", "texts")  # fmt: skip
+                 "source_id", "summaries", "texts", "zoneless")  # fmt: skip
 
     session: SessionState
     agent: AgentState
@@ -128,12 +130,26 @@ class Transcript:
         self.record_id: int | None = None
         self.parent_id: int | None = None
         self.is_copy = False
+        self.zoneless = False
+
+    def time(self, stamp: str | None, notes: Notes) -> int | None:
+        """A recorded time; one without a zone is taken for UTC, which every recorder seen writes, noted once a file."""
+        at = micros(stamp)
+        if at is not None or stamp is None:
+            return at
+        at = micros(stamp, assume=UTC) if ":" in stamp else None
+        if at is None:
+            notes.append(("bad_time", f"timestamp {stamp[:40]!r} is no time; read as null"))
+        elif not self.zoneless:
+            self.zoneless = True
+            notes.append(("time_without_zone", f"timestamp {stamp[:40]!r} names no zone; UTC is assumed in this file"))
+        return at
 
     def place(self, line: Line, at: int | None) -> None:
         """Make ``line`` the current record: its sequence number, identity, session and agent."""
         self.seq += 1
         self.at = at
-        uuid, parent = line.uuid, line.parent_uuid or line.logical_parent_uuid
+        uuid, parent = line.uuid or None, line.parent_uuid or line.logical_parent_uuid or None
         last, last_id = self.previous
         self.parent_id = None if parent is None else last_id if parent == last else digest63(parent.encode())
         self.is_copy = False

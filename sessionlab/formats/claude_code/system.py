@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from sessionlab.formats.claude_code.decoding import UNREADABLE, Notes, lenient, text_of, value_of
+from sessionlab.formats.claude_code.decoding import UNREADABLE, Notes, partly, text_of, value_of
 from sessionlab.formats.claude_code.outcomes import outcome
 from sessionlab.formats.claude_code.payload import details, kept, milliseconds
 from sessionlab.formats.claude_code.records import CompactMetadata, Line
@@ -25,7 +25,7 @@ SYSTEM: dict[str, str] = {
 _compact = msgspec.json.Decoder(CompactMetadata)
 
 
-def system(t: Transcript, line: Line, _notes: Notes) -> None:
+def system(t: Transcript, line: Line, notes: Notes) -> None:
     """A `system` line, by its subtype."""
     subtype = line.subtype or ""
     kind, native = SYSTEM.get(subtype, "note"), f"system/{subtype}"
@@ -55,7 +55,7 @@ def system(t: Transcript, line: Line, _notes: Notes) -> None:
             ),
         )
     elif kind in ("compaction", "rewrite"):
-        _boundary(t, line, kind, native)
+        _boundary(t, line, notes, kind, native)
     elif subtype == "api_error":
         error, ix = kept(t, "error", line.error)
         t.entry(
@@ -103,11 +103,11 @@ def system(t: Transcript, line: Line, _notes: Notes) -> None:
         )
 
 
-def _boundary(t: Transcript, line: Line, kind: str, native: str) -> None:
+def _boundary(t: Transcript, line: Line, notes: Notes, kind: str, native: str) -> None:
     """The conversation before this line was summarised, or cleared of old results without a summary."""
     agent = t.agent
     raw = line.compact_metadata or line.microcompact_metadata
-    told = lenient(raw, _compact) or CompactMetadata()
+    told = partly(raw, _compact, notes) or CompactMetadata()
     whole, ix = kept(t, "compactMetadata", raw)
     after = told.post_tokens
     if after is None and told.tokens_saved is not None and told.pre_tokens is not None:

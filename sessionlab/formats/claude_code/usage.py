@@ -7,18 +7,32 @@ the split leaves over, is priced as five minutes (rule 27). Null stays null (rul
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 import msgspec
 
 from sessionlab.columns import tokens
 from sessionlab.formats._values import detail
-from sessionlab.formats.claude_code.decoding import Notes, usage_of
-from sessionlab.formats.claude_code.records import CacheCreation, Iteration, Message, Result, ServerTools, TokenUsage
+from sessionlab.formats.claude_code.decoding import NULL, Notes, lenient, usage_of
+from sessionlab.formats.claude_code.records import (
+    CacheCreation,
+    Count,
+    Iteration,
+    Message,
+    Result,
+    ServerTools,
+    TokenUsage,
+)
 from sessionlab.formats.claude_code.state import AgentState, Reply, Transcript, provider_of
 from sessionlab.tables import Usage
 
 CHARACTERS_PER_TOKEN = 16
 """No model writes longer tokens on average; measured replies hold 3 to 5 characters a token."""
 NOWHERE = (None, "", "not_available")
+COUNTS = frozenset({"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"})
+"""Counts a reply is charged for; one that stands in ``rest`` could not be read."""
+TOTALS = ("total_tokens", "totalTokens")
+_count: msgspec.json.Decoder[Count | None] = msgspec.json.Decoder(Count | None, strict=False)
 
 
 def cache_writes(total: int | None, split: CacheCreation | None) -> tuple[int | None, int | None]:
@@ -40,6 +54,12 @@ def context(*parts: int | None) -> int | None:
     """All input of the request; null when none of it is told, or when it is more than a request can hold."""
     told = [part for part in parts if part is not None]
     return tokens(sum(told)) if told else None
+
+
+def only_total(members: dict[str, msgspec.Raw]) -> int | None:
+    """The total that stands for the counts of a usage object which tells none of them, or only zeros (rule 39)."""
+    totals = (lenient(members.get(name, NULL), _count) for name in TOTALS)
+    return next((total for total in totals if total), None)
 
 
 def characters(message: Message) -> int:
@@ -74,7 +94,7 @@ def charge(
 
     The rows are given out when the reply's last line is known. Only then is it told whether the figure
     is a lower bound: no line of the reply has a ``stop_reason``, and its text is longer than CHARACTERS_PER_TOKEN times
-    the output tokens of the fullest line (rule 6).
+    the output tokens of the fullest line (rule 6). It is one too where a count is no number that can be meant.
     """
     reply = agent.reply
     if reply is None or charge_id is None or reply.charge_id != charge_id:
@@ -83,6 +103,13 @@ def charge(
     written, hour = cache_writes(usage.cache_creation_input_tokens, usage.cache_creation)
     tools, reasoning = usage.server_tool_use, usage.output_tokens_details
     fresh, read, output, speed = (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens, usage.speed)
+    unsplit = None
+    unread: AbstractSet[str] = frozenset()
+    if usage.rest is not None:
+        unread = usage.rest.keys() & COUNTS
+        unsplit = None if fresh or read or written or hour or output else only_total(usage.rest)
+        if unsplit is not None:
+            fresh = read = written = hour = output = None
     row = Usage(
         session_id=t.session.session_id,
         seq=t.seq,
@@ -106,16 +133,19 @@ def charge(
         cache_write_1h_tokens=hour,
         output_tokens=output,
         reasoning_tokens=None if reasoning is None else reasoning.thinking_tokens,
-        context_tokens=context(fresh, read, written, hour),
+        unsplit_tokens=unsplit,
+        context_tokens=None if unread - {"output_tokens"} else context(fresh, read, written, hour),
         web_searches=None if tools is None else tools.web_search_requests,
         recorded_usd=recorded_usd,
+        is_lower_bound=bool(unread),
         detail=_rest(usage, tools),
     )
     reply.usage.append(row)
     reply.characters += size
     reply.stopped = reply.stopped or stopped
-    if output is not None and output > reply.output:
-        reply.output = output
+    most = output or unsplit
+    if most is not None and most > reply.output:
+        reply.output = most
     attempts = usage.iterations
     if attempts and (len(attempts) > 1 or attempts[0].type != "message"):
         _attempts(row, model, attempts, reply)

@@ -7,12 +7,11 @@ The order of checks, the sentences and the statuses are those of the published i
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator
-from typing import Literal, cast
+from typing import Literal
 
 import msgspec
 
+from sessionlab.formats.datalayer import deep
 from sessionlab.formats.datalayer.fields import (
     FORMAT_ID,
     KIND_SET,
@@ -31,9 +30,9 @@ from sessionlab.formats.datalayer.text import decoded, lines
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 20_000
-NESTING = 800
-"""Levels of objects and lists a line may have, itself the first. The published importer overflows at about 980,
-whatever the caller's stack leaves; a lower bound of our own gives one answer everywhere, and nothing overflows."""
+NESTING = 980
+"""Levels of objects and lists a line may have, itself the first. The published importer overflows at about so many,
+whatever the caller's stack leaves; here deep lines are read without the stack, so the answer is one everywhere."""
 
 RefusalName = Literal[
     "unversioned", "other_version", "not_a_line", "unknown_kind", "entry_without_at", "team_without_seats",
@@ -113,6 +112,16 @@ class Accepted(msgspec.Struct, frozen=True):
     replaced: bool
 
 
+class _Shown:
+    """A list or an object in a sentence, however deep it is."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return deep.shown(self._value)
+
+
 class _Stop(Exception):
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -142,6 +151,7 @@ def judge(data: bytes, *, teams: bool = False, lf_only: bool = False) -> Accepte
 
 def refusal(name: RefusalName, *, line: int | None = None, **facts: object) -> Refusal:
     """The refusal of that name, its sentence filled in with ``line`` and ``facts``; unpaired surrogates become ?."""
+    facts = {fact: _Shown(said) if isinstance(said, list | dict) else said for fact, said in facts.items()}
     sentence = SENTENCES[name].format(line=line, kinds=", ".join(KINDS), **facts)
     status = _TOO_LARGE_STATUS if name == "too_large" else _REFUSED_STATUS
     stated = facts.get("format")
@@ -185,9 +195,8 @@ def _records(found: list[str]) -> _Records:
     passed = _Records()
     add, add_number = passed.entries.append, passed.numbers.append
     for number, line in enumerate(found, 1):
-        try:  # what strict typed decoding takes is sound JSON; all it does not take is looked at the long way
-            entry = _decode_entry(line)
-        except (msgspec.DecodeError, RecursionError):
+        entry = _strict(line)
+        if entry is None:
             if _is_blank(line):
                 passed.blank.append(number)
                 continue
@@ -201,37 +210,28 @@ def _records(found: list[str]) -> _Records:
             at = entry.at
             if entry.kind not in KIND_SET or entry.record_type != "entry" or not at or at.isspace():
                 _looked_at(line, number)  # not sound: it stops there
-            if len(line) > 2 * NESTING and _is_nested(entry.payload):  # a shorter line cannot be that deep
-                _hold_nesting(line, number)
         add(entry)
         add_number(number)
     return passed
 
 
-def _is_nested(payload: dict[str, object]) -> bool:
-    """Whether something stands in it deep enough to be worth counting levels."""
-    for value in payload.values():
-        if type(value) in _CONTAINERS:
-            members: Iterable[object] = value.values() if isinstance(value, dict) else cast("list[object]", value)
-            for member in members:
-                if type(member) in _CONTAINERS:
-                    return True
-    return False
-
-
-_CONTAINERS = frozenset({dict, list})
-
-
-def _hold_nesting(line: str, number: int) -> None:
-    if line.count("[") + line.count("{") > NESTING and _depth(line) > NESTING:
-        raise _Stop(refusal("not_json", line=number))
+def _strict(line: str) -> EntryLine | None:
+    """The entry, when strict typed decoding takes it: then it is sound JSON. All else is looked at the long way."""
+    if len(line) > 2 * deep.SHALLOW and deep.depth(line):  # a shorter line cannot be that deep
+        return None
+    try:
+        return _decode_entry(line)
+    except msgspec.DecodeError:
+        return None
 
 
 def _looked_at(line: str, number: int) -> _Head | EntryLine:
-    _hold_nesting(line, number)
+    levels = deep.depth(line)
+    if levels > NESTING:
+        raise _Stop(refusal("not_json", line=number))
     try:
-        value = json.loads(line, parse_int=_integer)
-    except (ValueError, RecursionError):
+        value = deep.parsed(line, _integer) if levels else json.loads(line, parse_int=_integer)
+    except ValueError:
         raise _Stop(refusal("not_json", line=number)) from None
     if not isinstance(value, dict):
         raise _Stop(refusal("not_a_line", line=number, record_type=type(value).__name__))
@@ -294,25 +294,6 @@ def _integer(digits: str) -> int:
     if len(digits.lstrip("-")) > NUMBER_DIGITS:
         raise ValueError(digits)
     return int(digits)
-
-
-_NESTING_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]')
-
-
-def _depth(line: str) -> int:
-    """Levels of objects and lists open at once; exact for JSON, and anything for what is not."""
-    return max(_levels(line), default=0)
-
-
-def _levels(line: str) -> Iterator[int]:
-    level = 0
-    for token in _NESTING_TOKEN.finditer(line):
-        mark = token[0]
-        if mark in "[{":
-            level += 1
-            yield level
-        elif mark in "]}":
-            level -= 1
 
 
 def _unicode(text: str) -> str:

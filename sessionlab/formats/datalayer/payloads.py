@@ -16,12 +16,14 @@ import msgspec
 
 from sessionlab.columns import big
 from sessionlab.formats._values import compact, micros
+from sessionlab.formats.datalayer.deep import SHALLOW, text_of
 
 SMALL_POINTS = 200
 """Longest string kept in `detail`; longer ones are bodies."""
 SMALL_BYTES = 1000
 """Largest list or object kept in `detail`, as JSON."""
 
+_CONTAINERS = frozenset({dict, list})
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Columns = dict[str, Any]
@@ -283,12 +285,14 @@ class Cleaned(msgspec.Struct):
 def cleaned(payload: Payload, seen: Cleaned) -> Payload:
     """``payload`` with not-finite numbers made null and unpaired surrogates U+FFFD, counted in ``seen``.
 
-    Works level by level with a list of what is still to do, so that nesting costs no stack.
+    Works level by level with a list of what is still to do, so that nesting costs no stack. What lies deeper than
+    the usual writers go stands as JSON text in the place of its value, for them to copy.
     """
     holder: list[Any] = [payload]
-    todo: list[tuple[Any, Any]] = [(holder, 0)]
+    todo: list[tuple[Any, Any, int]] = [(holder, 0, 0)]
+    buried: list[tuple[Any, Any]] = []
     while todo:
-        place, key = todo.pop()
+        place, key, level = todo.pop()
         item = place[key]
         if type(item) is float and not math.isfinite(item):
             seen.not_finite += 1
@@ -297,7 +301,7 @@ def cleaned(payload: Payload, seen: Cleaned) -> Payload:
             place[key] = valid(item, seen)
         elif type(item) is list:
             copied = place[key] = list(item)
-            todo.extend((copied, n) for n in range(len(copied)))
+            todo.extend((copied, n, level + 1) for n in range(len(copied)))
         elif type(item) is dict:
             members: dict[str, object] = {}
             for name, member in item.items():
@@ -306,7 +310,11 @@ def cleaned(payload: Payload, seen: Cleaned) -> Payload:
                     text += "\ufffd"
                 members[text] = member
             place[key] = members
-            todo.extend((members, name) for name in members)
+            todo.extend((members, name, level + 1) for name in members)
+        if level == SHALLOW and type(item) in _CONTAINERS:
+            buried.append((place, key))
+    for place, key in buried:
+        place[key] = msgspec.Raw(text_of(place[key]).encode())
     result: Payload = holder[0]
     return result
 

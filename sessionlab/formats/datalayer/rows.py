@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sessionlab.formats._values import detail, micros
 from sessionlab.formats.datalayer import bodies
 from sessionlab.formats.datalayer.calls import Calls, Told
+from sessionlab.formats.datalayer.derived import HEARD, Derived
 from sessionlab.formats.datalayer.fields import STATES, EntryLine, TeamLine
 from sessionlab.formats.datalayer.judge import Section
 from sessionlab.formats.datalayer.lineage import Links, copies, session_id, team_id
@@ -59,7 +60,7 @@ class SessionRows:
     def __init__(self, section: Section, numbers: Numbers, unusual: frozenset[int], *, with_bodies: bool) -> None:
         self._section, self._numbers, self._unusual, self._bodies = section, numbers, unusual, with_bodies
         self._id = session_id(section.head.uid)
-        self._runs, self._calls, self._links = Runs(), Calls(), Links(section)
+        self._runs, self._calls, self._links, self._derived = Runs(), Calls(), Links(section), Derived()
         self._steps: Counter[str] = Counter()
         self._run: int | None = None
         self._at = ""
@@ -144,6 +145,8 @@ class SessionRows:
         else:
             self._ended_at = at
         kind = self._begun(native, payload, seq, line, at)
+        if native in HEARD:
+            self._derived.hear(native, payload)
         common = kind.kind
         columns = kind.columns(payload)
         run = self._runs.latest if native == "feedback" else self._run
@@ -289,6 +292,8 @@ class SessionRows:
         if self._state is not None and self._state != head.state:
             said = f"the head says {head.state}, the last entry that states one says {self._state}"
             yield self._note("head_state", said, line)
+        for kind, said in self._derived.differences(head):
+            yield self._note(kind, said, line)
 
     def _note(self, kind: str, said: str, line: int, seq: int | None = None) -> Problem:
         return Problem(session_id=self._id, seq=seq, line=line, kind=kind, severity="note", detail=_valid(said))

@@ -5,7 +5,6 @@ The set is opaque: whatever it holds beside, or in another shape, is carried thr
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import msgspec
@@ -51,10 +50,10 @@ class Capabilities:
         return None if value is None or not value.is_integer() else int(value)
 
     def limit(self, name: str) -> float | None:
-        """The limit ``name`` as a number, infinite when it is past every float; None when it is not set."""
+        """The limit ``name`` as a number; None when it is not set."""
         limits = self.value.get("limits")
         value = limits.get(name) if isinstance(limits, dict) else None
-        return as_float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def outline(self) -> dict[str, object]:
         """The set without long texts: preset, limits, hooks, and per profile its name, model, tools, capabilities."""
@@ -72,14 +71,6 @@ class Capabilities:
             for agent in _objects(self.value.get("agents"))
         ]
         return kept
-
-
-def as_float(value: float) -> float:
-    """A number of JSON as a float; a whole number past every float is infinite."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _profile(agent: dict[str, Any]) -> Profile:

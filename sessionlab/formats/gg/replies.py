@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sessionlab.columns import tokens, tokens_fault, usd_fault
-from sessionlab.formats.gg.capabilities import as_float
 
 _CLASSES = ("uncachedInput", "cachedInput", "output", "reasoning")
 
@@ -82,7 +81,7 @@ class Reply:
         if value is None:
             return None
         if isinstance(cost, dict) and type(value) in {int, float}:
-            amount = as_float(value)
+            amount = float(value)
             if (fault := usd_fault(amount)) is None:
                 return amount
             self._drop(fault, f"cost.{name} is {amount}, which no amount of dollars is")

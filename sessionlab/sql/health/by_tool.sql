@@ -1,5 +1,6 @@
 -- How reliable each tool is, and how long it takes. One row per tool, most called first.
--- Latency is the recorded duration, or the time between call and result where both are recorded.
+-- Latency is the recorded duration, or the time between call and result where both are recorded and differ: two equal
+-- stamps are one stamp of a batch, not an instant call.
 --
 -- tool         VARCHAR  tool called; null when the call names none
 -- calls        BIGINT   calls, refused ones included
@@ -19,7 +20,7 @@ WITH timed AS (
     t.session_id, t.name AS tool, t.status,
     coalesce(
       t.duration_ms,
-      CASE WHEN t.returned_at >= t.called_at THEN date_diff('millisecond', t.called_at, t.returned_at) END
+      CASE WHEN t.returned_at > t.called_at THEN date_diff('millisecond', t.called_at, t.returned_at) END
     ) AS latency_ms
   FROM tool_calls t
   JOIN sessions s ON s.session_id = t.session_id
