@@ -107,3 +107,24 @@ def test_an_end_before_any_prompt_has_no_counts() -> None:
     """A file that begins in the middle of a run knows that it ended, not what it did."""
     (row,) = table(Outcome, line("system", subtype="turn_duration", durationMs=5))
     assert (row.run, row.duration_ms, row.tool_calls, row.turns, row.stop_class) == (None, 5, None, None, "completed")
+
+
+def test_a_history_written_again_under_new_uuids_is_a_copy() -> None:
+    """A file may hold its own beginning once more, with the old times and new uuids: it counts once."""
+    stamp = "2026-10-03T10:00:0{}.000Z"
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    once = [
+        prompt("look", uuid="u1", timestamp=stamp.format(1)),
+        reply("m1", call, uuid="u2", timestamp=stamp.format(2)),
+        line(
+            "user",
+            uuid="u3",
+            timestamp=stamp.format(3),
+            message={"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a"}]},
+        ),
+    ]
+    again = [{**record, "uuid": f"again-{record['uuid']}"} for record in once]
+    other = [prompt("look", uuid="u9", timestamp=stamp.format(9))]
+    found = rows(joined(*once, *again, *other))
+    assert [row.is_copy for row in found if isinstance(row, Entry)] == [False] * 3 + [True] * 3 + [False]
+    assert [row.run for row in found if isinstance(row, Entry)][-1] == 2

@@ -341,6 +341,15 @@ def test_a_recorded_cost_that_cannot_be_meant_is_null_and_noted(cost: bytes, kep
     assert noted == ([] if kept else [("number_too_large", "note")])
 
 
+def test_39_zeros_beside_a_subagents_total_are_no_split() -> None:
+    """Rule 39: the parent may be told the total only; its zeros are not what the subagent used."""
+    told = {"agentId": "a1", "totalTokens": 640, "usage": tokens(0, 0, 0, 0)}
+    usage = table(Usage, reply("m1", call("t1", "Task")), result("t1", "ok", told=told))
+    assert [(row.standing, row.unsplit_tokens, row.output_tokens, row.context_tokens) for row in usage] == [
+        ("check", 640, None, None)
+    ]
+
+
 def test_a_wrong_number_in_a_tools_result_costs_itself_only() -> None:
     """A negative total beside a subagent's name: the name and the parentage stand."""
     found = rows(joined(reply("m1", call("t1", "Task")), result("t1", "ok", told={"agentId": "a1", "totalTokens": -5})))

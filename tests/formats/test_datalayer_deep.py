@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -48,6 +49,7 @@ def test_levels_that_are_taken(levels: int, taken: bool, opened: str) -> None:
     """980 levels are taken and stand whole in the tables, 981 are not JSON, whatever stack the thread has."""
     data = bytes_of(head(entries=1, kinds=["tool_call"]), _line(levels, opened))
     rows: list[Row] = _in_small_thread(lambda: rows_of(data))
+    assert rows == rows_of(data)  # where the stack is large, but calls stand on it already
     assert of(rows, Source)[0].state == ("whole" if taken else "refused")
     if taken:
         assert [row.text for row in of(rows, Block) if row.kind == "result"] == [_nested(levels - 2, opened)]
@@ -65,7 +67,7 @@ def test_a_hundred_thousand_levels_are_not_json(opened: str) -> None:
         bytes_of(_nested(100_000, opened)),
         bytes_of(head(), opened * 100_000),
     ):
-        verdict = _in_small_thread(lambda data=data: judge(data))
+        verdict = _in_small_thread(partial(judge, data))
         assert isinstance(verdict, Refusal)
         assert verdict.name == "not_json"
 
@@ -88,7 +90,7 @@ def test_sentences_show_what_is_deep() -> None:
         "not_a_line": f'{{"record_type": {{"b": {deep_list}, "a": null}}}}',
     }
     for name, line in lines.items():
-        verdict = _in_small_thread(lambda line=line: judge(bytes_of(head(), line)))
+        verdict = _in_small_thread(partial(judge, bytes_of(head(), line)))
         assert isinstance(verdict, Refusal)
         assert verdict.name == name
         assert deep_list in verdict.sentence

@@ -13,7 +13,7 @@ import msgspec
 from sessionlab.columns import BIGINT_MAX
 from sessionlab.formats._values import micros
 from sessionlab.formats.claude_code.decoding import Notes
-from sessionlab.formats.claude_code.records import Line
+from sessionlab.formats.claude_code.records import Line, Message
 from sessionlab.formats.recording import Recording, digest63
 from sessionlab.tables import Agent, Block, Config, Entry, Link, Pool, Problem, Row, Session, Usage
 
@@ -104,7 +104,7 @@ class Transcript:
     """
 
     __slots__ = ("agent", "at", "bodies", "is_copy", "length", "linked", "main", "messages", "number", "offset", "out",
-                 "parent_id", "previous", "record_id", "seen", "seq", "session", "sessions", "sides", "source",
+                 "parent_id", "previous", "record_id", "said", "seen", "seq", "session", "sessions", "sides", "source",
                  "source_id", "summaries", "texts", "zoneless")  # fmt: skip
 
     session: SessionState
@@ -121,6 +121,7 @@ class Transcript:
         self.sessions: dict[str | None, SessionState] = {}
         self.main: str | None = None
         self.seen: set[int] = set()
+        self.said: set[int] = set()
         self.previous: tuple[str, int] = ("", 0)
         self.sides: dict[int, str] = {}
         self.linked: set[tuple[str, str, str]] = set()
@@ -145,6 +146,18 @@ class Transcript:
             notes.append(("time_without_zone", f"timestamp {stamp[:40]!r} names no zone; UTC is assumed in this file"))
         return at
 
+    def _is_said_again(self, message: Message, at: int) -> bool:
+        """Whether a message of this very moment and make was met: a history written once more, under new uuids."""
+        content = message.content
+        parts: object = content
+        if isinstance(content, list):
+            parts = tuple(
+                (p.type, p.id, p.tool_use_id, len(memoryview(p.text)), len(memoryview(p.thinking))) for p in content
+            )
+        known = len(self.said)
+        self.said.add(hash((at, message.role, message.id, parts)))
+        return len(self.said) == known
+
     def place(self, line: Line, at: int | None) -> None:
         """Make ``line`` the current record: its sequence number, identity, session and agent."""
         self.seq += 1
@@ -161,6 +174,8 @@ class Transcript:
             known = len(self.seen)
             self.seen.add(self.record_id)
             self.is_copy = len(self.seen) == known
+            if not self.is_copy and at is not None and line.message is not None:
+                self.is_copy = self._is_said_again(line.message, at)
         native = line.session_id or line.other_session_id or self.main
         session = self.sessions.get(native)
         if session is None:

@@ -31,6 +31,7 @@ CHARACTERS_PER_TOKEN = 16
 NOWHERE = (None, "", "not_available")
 COUNTS = frozenset({"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"})
 """Counts a reply is charged for; one that stands in ``rest`` could not be read."""
+NO_COUNTS = dict.fromkeys(COUNTS)
 TOTALS = ("total_tokens", "totalTokens")
 _count: msgspec.json.Decoder[Count | None] = msgspec.json.Decoder(Count | None, strict=False)
 
@@ -214,6 +215,9 @@ def subagent_total(t: Transcript, agent_id: str, result: Result, notes: Notes) -
         return
     split = usage or TokenUsage()
     written, hour = cache_writes(split.cache_creation_input_tokens, split.cache_creation)
+    parts = (split.input_tokens, split.cache_read_input_tokens, written, hour, split.output_tokens)
+    if not any(parts) and result.total_tokens:  # rule 39: zeros beside a total are no split
+        split, written, hour = msgspec.structs.replace(split, **NO_COUNTS), None, None
     t.out.append(
         Usage(
             session_id=t.session.session_id,
@@ -234,7 +238,7 @@ def subagent_total(t: Transcript, agent_id: str, result: Result, notes: Notes) -
             cache_write_tokens=written,
             cache_write_1h_tokens=hour,
             output_tokens=split.output_tokens,
-            unsplit_tokens=result.total_tokens if usage is None else None,
+            unsplit_tokens=None if any(parts) else result.total_tokens,
             context_tokens=context(split.input_tokens, split.cache_read_input_tokens, written, hour),
             detail=detail(total_tokens=result.total_tokens, tool_calls=result.total_tool_use_count),
         )

@@ -46,6 +46,9 @@ the run unless that entry succeeded. Outcomes count calls, refusals and checks o
 where the file keeps no entries of that sort. `stopped` is `cut_short` where a limit refused in the run, `failed` where
 an error is named, else `interrupted`; so is `gone`.
 
+Where the head says otherwise than the entries (counts, kinds, state, title, archive mark, agent, harness) a note says
+so, and the head stands.
+
 A team file is a session `datalayer:team:<execution id>` with an agent per seat and no entries of its own; each seat's
 session is a session like any other, linked to it by `seat_of`. Where seats and session lines differ a note says so.
 
