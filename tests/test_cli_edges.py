@@ -206,3 +206,15 @@ def test_one_stop_cause_of_two_classes_is_counted_whole(tmp_path: Path) -> None:
     assert isinstance(causes, dict)
     assert sum(causes.values()) == rows["runs"].sum() == corpus.view("health.summary")["runs"].item()
     assert rows.filter(stop_cause="stopped").height >= 2
+
+
+def test_stopping_the_command_stops_its_server() -> None:
+    """`lab` and `dashboard` become the server they start: there is one process to stop."""
+    import os
+
+    code = "import sys; from sessionlab.cli.start import _become;"
+    code += " _become([sys.executable, '-c', 'import os; print(os.getpid())'], {})"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as running:
+        told, _ = running.communicate(timeout=30)
+    if os.name == "posix":
+        assert int(told) == running.pid

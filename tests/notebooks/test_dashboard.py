@@ -158,7 +158,7 @@ def test_what_is_loaded_by_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_the_command_hands_on_its_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It starts Voila with our page and with absolute paths; a path that names nothing starts nothing."""
     calls: list[tuple[list[str], dict[str, str]]] = []
-    monkeypatch.setattr(start.subprocess, "call", lambda command, env: calls.append((command, env)) or 0)
+    monkeypatch.setattr(start, "_become", lambda command, environment: calls.append((command, environment)))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JUPYTER_PATH", "/elsewhere")
     (tmp_path / "one.jsonl").touch()
