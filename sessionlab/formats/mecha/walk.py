@@ -87,15 +87,18 @@ class Walk:
         turns = self._turns
         turns.seq += 1
         turns.line = number = self._lines.number
+        kind = type(record)
+        if kind in self._passed_by:  # figures alone are wanted: what was said, step by step, is only looked at
+            self._ledger.said = crc32(line, self._ledger.said)
+            if found is not None:
+                self._report(found)
+            return
         # The same line at the same place of a session of this id is the same record, in whatever file. The digest of
         # the id is spread by line number and checksum, so that no two lines of a session share an id.
         self._record_id = self._digest ^ ((number & 0x7FFFFFFF) << 32 | crc32(line))
-        kind = type(record)
         if kind is MessageLine or kind is wire.Rewrite or kind is wire.Extend:
             self._ledger.said = crc32(line, self._ledger.said)
-        if kind in self._passed_by:
-            pass  # figures alone are wanted: what was said and done, step by step, is only looked at
-        elif kind is MessageLine:
+        if kind is MessageLine:
             self._message(record, found)  # type: ignore[arg-type]
         else:
             self._of[kind](record, found or Recovered(record))
