@@ -137,8 +137,6 @@ class Walk:
             words += "; the list before it stays in force"
         return self._lines.problem("torn_line" if torn else "unreadable_line", words, session_id=self.session_id)
 
-    # What each kind of record does.
-
     def _message(self, record: MessageLine, found: Recovered | None) -> None:
         turns, list_, role, seq = self._turns, self._list, record.role, self._turns.seq
         is_new = self._conversation.append(record, self._lines.length)
@@ -376,9 +374,9 @@ class Walk:
     def _is_summary(self, message: Message) -> bool:
         """Whether the message brings a summary not seen before: one that is merely carried along compacts nothing."""
         texts = {hash(b.text) for b in message.content if isinstance(b, wire.Text) and b.text.startswith(marks.SUMMARY)}
-        fresh = texts - self._summaries
-        self._summaries |= fresh
-        return bool(fresh)
+        known = len(self._summaries)
+        self._summaries |= texts
+        return len(self._summaries) > known
 
     def _note(self, kind: str, words: str) -> None:
         self.rows.append(
