@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from typing import Any, Literal
 
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+_WORDS: dict[object, str] = {None: "null", True: "true", False: "false"}
+_string = json.encoder.encode_basestring
+"""A string as JSON, non-ASCII raw: what section 3.2 asks for."""
 _SMALL_EXPONENT = re.compile(r"e-0(\d)$")
 _ADDRESS = re.compile(r"[0-9a-f]{32}")
 
@@ -29,6 +33,10 @@ def canonical_json(value: object, *, plus: bool = True) -> bytes:
 
     ``plus``: whether an exponent of 16 and more is written ``e+X`` (newer recorders) or ``eX`` (older ones).
     Integers outside -2^63..2^64-1 are the floats they were parsed as.
+
+    Raises:
+        TypeError: ``value`` holds what JSON has no word for, a key that is no string among it.
+        ValueError: it holds a number that is not finite, or a lone surrogate.
     """
     parts: list[str] = []
     _write(value, parts, plus=plus)
@@ -71,19 +79,26 @@ def _lost_an_image(value: object) -> bool:
 
 
 def _write(value: object, parts: list[str], *, plus: bool) -> None:
-    if value is None or isinstance(value, bool | str):
-        parts.append(json.dumps(value, ensure_ascii=False))
+    """Append the canonical form of ``value``; strings, which are most of a body, are escaped in one call."""
+    if isinstance(value, str):
+        parts.append(_string(value))
+    elif isinstance(value, dict):
+        before = "{"
+        for name in sorted(value):
+            member = value[name]
+            if type(member) is str:
+                parts.append(f"{before}{_string(name)}:{_string(member)}")
+            else:
+                parts.append(f"{before}{_string(name)}:")
+                _write(member, parts, plus=plus)
+            before = ","
+        parts.append("}" if value else "{}")
+    elif value is None or isinstance(value, bool):
+        parts.append(_WORDS[value])
     elif isinstance(value, int):
         parts.append(str(value) if _INT_MIN <= value <= _INT_MAX else _float(float(value), plus=plus))
     elif isinstance(value, float):
         parts.append(_float(value, plus=plus))
-    elif isinstance(value, dict):
-        before = "{"
-        for name in sorted(value):
-            parts.append(f"{before}{json.dumps(name, ensure_ascii=False)}:")
-            _write(value[name], parts, plus=plus)
-            before = ","
-        parts.append("}" if value else "{}")
     elif isinstance(value, list | tuple):
         before = "["
         for member in value:
@@ -97,6 +112,8 @@ def _write(value: object, parts: list[str], *, plus: bool) -> None:
 
 def _float(value: float, *, plus: bool) -> str:
     """Shortest digits that round-trip, laid out as section 3.3 says: Python's, but for exponents -5 to -9 and plus."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no JSON number")
     text = repr(value)
     if text.endswith("e-05"):
         sign, digits = ("-", text[1:-4]) if text[0] == "-" else ("", text[:-4])

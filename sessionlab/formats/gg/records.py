@@ -60,11 +60,11 @@ class Modalities(Typed, frozen=True):
     vision: bool
 
 
-class Seed(Typed, frozen=True):
+class Seed(Typed, frozen=True, kw_only=True):
     """What the session started from."""
 
-    prompt: str
     baseline_commit: str | None = None
+    prompt: str
     model_windows: dict[str, U64] = {}
     model_providers: dict[str, list[Candidate | str] | str] = {}
     model_modalities: dict[str, Modalities] = {}

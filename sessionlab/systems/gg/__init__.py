@@ -1,0 +1,61 @@
+"""gg's own files acted on: a journal captured, assembled into a record, salvaged, verified and served (gg.md)."""
+
+from __future__ import annotations
+
+from sessionlab.formats.gg.records import (
+    Absolute,
+    Candidate,
+    Clip,
+    Image,
+    IssueAttempt,
+    LimitHit,
+    Merge,
+    Message,
+    Modalities,
+    ModelFailure,
+    Recorder,
+    Region,
+    Relative,
+    Reviewer,
+    Root,
+    Seed,
+    Spawn,
+    Succession,
+    Truncation,
+    Workspace,
+)
+from sessionlab.systems.gg.agent import AgentCapture
+from sessionlab.systems.gg.exclusion import exclude_from_git
+from sessionlab.systems.gg.lists import WindowItem
+from sessionlab.systems.gg.pooling import Body, Tools
+from sessionlab.systems.gg.writer import JOURNAL, Captured, JournalWriter
+
+__all__ = [
+    "JOURNAL",
+    "Absolute",
+    "AgentCapture",
+    "Candidate",
+    "Captured",
+    "Clip",
+    "Image",
+    "IssueAttempt",
+    "Body",
+    "JournalWriter",
+    "LimitHit",
+    "Merge",
+    "Message",
+    "Modalities",
+    "ModelFailure",
+    "Recorder",
+    "Region",
+    "Relative",
+    "Reviewer",
+    "Root",
+    "Seed",
+    "Spawn",
+    "Succession",
+    "Truncation",
+    "WindowItem",
+    "Workspace",
+    "exclude_from_git",
+]
