@@ -2,6 +2,7 @@
 
     SessionlabError
     ├── LoadError               nothing could be loaded from what was given
+    │   ├── JournalRefused      no session record is made of a gg capture journal
     │   └── BadInput            strict=True met its first problem
     │       └── Refused         a file that must not be read in part was refused whole
     ├── UnknownName             a view, table, session, format or column that does not exist (also a KeyError)
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 SHOWN = 4
 """How many of many names a message lists."""
@@ -51,6 +53,21 @@ class BadInput(LoadError):
 
 class Refused(BadInput):
     """A file that is taken whole or not at all was refused, in the words of its specification."""
+
+
+class JournalRefused(LoadError):
+    """No record is made of a gg capture journal, because it would be a wrong one; the journal stays where it is.
+
+    Attributes:
+        path: the journal.
+        kind: ``format``, ``second_header``, ``gap``, ``dangling_reference``, ``no_header`` or ``unreadable``.
+        line: 1-based line that decided it, or None where the end of the file did.
+        detail: why, in the words of the specification.
+    """
+
+    def __init__(self, path: Path, kind: str, detail: str, *, line: int | None) -> None:
+        self.path, self.kind, self.line, self.detail = path, kind, line, detail
+        super().__init__(f"gg capture journal `{path}` {detail}")
 
 
 class UnknownName(SessionlabError, KeyError):

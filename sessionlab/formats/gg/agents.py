@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from sessionlab.formats._values import detail
 from sessionlab.formats.gg.capabilities import Capabilities, Profile
 from sessionlab.formats.gg.records import (
@@ -102,29 +104,33 @@ class AgentState:
         "depth",
         "epoch",
         "frame",
-        "hidden_spend",
         "key",
         "last_failed",
         "line",
         "place",
+        "placed",
         "profile",
         "requests",
         "row",
+        "rows",
         "tool_calls",
         "tool_denied",
         "tool_errors",
         "turn_sums",
         "turns",
+        "unrecorded",
     )  # fmt: skip
 
     def __init__(self, agent_id: str) -> None:
         """An agent of which nothing is known but its id."""
         self.agent_id = agent_id
         self.row: AgentRow | None = None
+        self.rows: list[tuple[int, int | None, int | None, int | None]] = []  # index among all rows; where it was told
         self.line: int | None = None
         self.place: int | None = None  # among the agents that have a row, by their first one
-        self.key: str | None = None
+        self.key: str | None = None  # key and depth are settled at the end
         self.depth: int | None = None
+        self.placed = False
         self.profile = _NO_PROFILE
         self.call: CurrentCall | None = None
         self.requests: dict[str, list[int]] = {"agent": [], "compaction": []}
@@ -133,8 +139,12 @@ class AgentState:
         self.tool_calls = self.tool_errors = self.tool_denied = 0
         self.last_failed = False
         self.canceled = False
-        self.hidden_spend = False  # money was spent on replies that are not in the recording (6.1)
+        self.unrecorded: dict[str, list[int]] = {}  # why spend is not in the recording (6.1): entries that tell of it
         self.all_sums, self.turn_sums = Sums(), Sums()
+
+    def hides(self, why: str, seq: int) -> None:
+        """Entry ``seq`` tells of spend that the recording does not hold."""
+        self.unrecorded.setdefault(why, []).append(seq)
 
     @property
     def ended(self) -> bool:
@@ -170,6 +180,7 @@ class AgentTable:
 
         ``seq`` is the agent's place by its first row, the same in a journal and the record folded from it; of several
         rows the last line stands. A record has no lines: there a row told again is numbered behind the others.
+        Key and depth are settled at the end: the row of the agent that made this one may come later.
         """
         out = self._out
         state = self.states.setdefault(agent.agent_id, AgentState(agent.agent_id))
@@ -179,8 +190,7 @@ class AgentTable:
             out.note_once(
                 "unknown_profile", agent.profile_id, f"no profile of the capability set is `{agent.profile_id}`"
             )
-        if state.key is None:  # the first telling places it: who made it was told before
-            state.key, state.depth = self._place(agent.origin)
+        state.rows.append((len(out.rows), out.line, out.offset, out.length))
         if state.place is None:
             state.place = self._placed
             self._placed += 1
@@ -191,9 +201,7 @@ class AgentTable:
                 line=out.line,
                 agent_id=agent.agent_id,
                 parent_agent_id=_maker(agent.origin),
-                depth=state.depth,
                 origin=_ORIGINS[type(agent.origin)],
-                origin_key=state.key,
                 **_coordinates(agent.origin),
                 profile_id=agent.profile_id,
                 profile=agent.profile,
@@ -218,29 +226,67 @@ class AgentTable:
             "limit_agent_id": hit.agent_id,
         }
 
-    def _place(self, origin: Origin) -> tuple[str | None, int | None]:
-        """Origin key, spelled from the root down, and the number of steps in it.
+    def settle(self) -> None:
+        """Write key and depth into the rows told so far: by the last telling of each agent, in whatever order they came.
+
+        An agent whose maker never got a row has neither, and a note; nor has one that descends from itself. What hangs
+        from such an agent has neither, without a note of its own.
+        """
+        for state in self.states.values():
+            self._place(state)
+        rows = self._out.rows
+        for state in self.states.values():
+            for at, *_ in state.rows:
+                told = rows[at]
+                if state.key is not None and isinstance(told, Agent):
+                    rows[at] = msgspec.structs.replace(told, origin_key=state.key, depth=state.depth)
+
+    def _place(self, state: AgentState) -> None:
+        """Origin key, spelled from the root down, and the number of steps in it, of an agent and those that made it.
 
         Agents of the board name no maker: their issue stands directly below the root.
         """
-        match origin:
-            case Root():
-                return "root", 0
-            case IssueAttempt(issue=issue, attempt=attempt):
-                return f"root/issue_attempt:{issue}:{attempt}", 1
-            case Reviewer(issue=issue, round=turn, position=position):
-                return f"root/reviewer:{issue}:{turn}:{position}", 1
-            case Merge(issue=issue, ordinal=ordinal):
-                return f"root/merge:{issue}:{ordinal}", 1
-            case Spawn(parent=maker, ordinal=ordinal):
-                step = f"spawn:{ordinal}"
-            case Succession(predecessor=maker, ordinal=ordinal):
-                step = f"succession:{ordinal}"
-        made_by = self.states.get(maker)
-        if made_by is None or made_by.key is None or made_by.depth is None:
-            self._out.note("unknown_parent", f"the agent `{maker}` that made this one has no row so far")
-            return None, None
-        return f"{made_by.key}/{step}", made_by.depth + 1
+        line: dict[str, AgentState] = {}  # from the agent up to the first one that is placed, or cannot be
+        while state.row is not None and not state.placed:
+            line[state.agent_id] = state
+            state.placed = True
+            maker = _maker(state.row.origin)
+            if maker is None:
+                break
+            made_by = self.states.get(maker)
+            if made_by is None or made_by.row is None:
+                self._note(state, "unknown_parent", f"the agent `{maker}` that made this one has no row")
+                return
+            if maker in line:
+                self._note(state, "own_ancestor", f"the agent `{state.agent_id}` is its own ancestor by `{maker}`")
+                return
+            state = made_by
+        for one in reversed(line.values()):
+            if one.row is not None:
+                above = self.states.get(_maker(one.row.origin) or "")
+                one.key, one.depth = _key(one.row.origin, above)
+
+    def _note(self, state: AgentState, kind: str, words: str) -> None:
+        """A note where the agent was first told."""
+        self._out.at(*state.rows[0][1:])
+        self._out.note(kind, words)
+        self._out.at(None, None, None)
+
+
+def _key(origin: Origin, made_by: AgentState | None) -> tuple[str | None, int | None]:
+    match origin:
+        case Root():
+            return "root", 0
+        case IssueAttempt(issue=issue, attempt=attempt):
+            return f"root/issue_attempt:{issue}:{attempt}", 1
+        case Reviewer(issue=issue, round=turn, position=position):
+            return f"root/reviewer:{issue}:{turn}:{position}", 1
+        case Merge(issue=issue, ordinal=ordinal):
+            return f"root/merge:{issue}:{ordinal}", 1
+        case Spawn(ordinal=ordinal) | Succession(ordinal=ordinal):
+            if made_by is None or made_by.key is None or made_by.depth is None:
+                return None, None
+            return f"{made_by.key}/{_ORIGINS[type(origin)]}:{ordinal}", made_by.depth + 1
 
 
 def _maker(origin: Origin) -> str | None:

@@ -177,8 +177,12 @@ class Entries:
         state.all_sums.add(reply.spend)
         if purpose == "agent" and reply.finish_reason != "length":
             state.turn_sums.add(reply.spend)
-        if reply.had_aborts or reply.is_short or reply.tokens == _UNKNOWN:
-            state.hidden_spend = True
+        if reply.had_aborts:
+            state.hides("discarded_replies", seq)
+        if reply.is_short:
+            state.hides("impossible_numbers", seq)
+        elif reply.tokens == _UNKNOWN:
+            state.hides("no_tokens", seq)
         model = state.profile.model if purpose == "agent" else state.profile.compaction_model
         uncached, cached, _, reasoning = reply.tokens
         window = self.seed.model_windows.get(model) if self.seed is not None and model is not None else None
@@ -237,7 +241,7 @@ class Entries:
         )
         state.requests[request.role] = request.messages
         if error.kind in _UNTOLD_SPEND:
-            state.hidden_spend = True
+            state.hides(error.kind, seq)
 
     def _tool_result(
         self,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sessionlab.formats.gg.lines import EntryLine, Line
-from sessionlab.formats.gg.records import Item, PromptFrame
+from sessionlab.formats.gg.records import OLD_BANDS, OLD_SLOTS, Item, PromptFrame
 from sessionlab.formats.gg.strict import Parsed, Strict, Unparseable
 
 if TYPE_CHECKING:
@@ -30,21 +30,23 @@ _NEXT = b'},{"message":'
 _parse: Strict[Line] = Strict(Line)
 
 
-def line_parser() -> Callable[[bytes], Parsed[Line]]:
+def line_parser(*, old_words: bool = True) -> Callable[[bytes], Parsed[Line]]:
     """A function that parses the lines of one journal, in order.
 
-    It raises Unparseable as a :class:`~sessionlab.formats.gg.strict.Strict` decoder of single lines does.
+    It raises Unparseable as a :class:`~sessionlab.formats.gg.strict.Strict` decoder of single lines does; without
+    ``old_words`` also where a frame uses a slot or a band of older recorders (section 7, row 12).
     """
+    parse_line = _parse if old_words else _parse_without_old_words
     before: dict[bytes, tuple[bytes, list[Item]]] = {}  # by agent: the items of the last frame, as bytes and parsed
 
     def parse(data: bytes) -> Parsed[Line]:
         match = _FRAME.match(data)
         if match is None:
-            return _parse(data)
+            return parse_line(data)
         agent, start = match[match.lastindex or 1], match.end()
-        parsed = _continued(data, start, *before[agent]) if agent in before else None
+        parsed = _continued(parse_line, data, start, *before[agent]) if agent in before else None
         if parsed is None:
-            parsed = _parse(data)
+            parsed = parse_line(data)
         line, _, unknown = parsed
         if unknown is None and data.endswith(_END) and len(data) > start + len(_END):
             assert isinstance(line, EntryLine)
@@ -55,7 +57,19 @@ def line_parser() -> Callable[[bytes], Parsed[Line]]:
     return parse
 
 
-def _continued(data: bytes, start: int, listed: bytes, items: list[Item]) -> Parsed[Line] | None:
+def _parse_without_old_words(data: bytes) -> Parsed[Line]:
+    parsed = _parse(data)
+    line = parsed[0]
+    if type(line) is EntryLine and type(line.entry) is PromptFrame:
+        for item in line.entry.items:
+            if item.slot in OLD_SLOTS or item.source in OLD_BANDS:
+                raise Unparseable(f"slot `{item.slot}`, source `{item.source}`: a word of older recorders")
+    return parsed
+
+
+def _continued(
+    parse_line: Callable[[bytes], Parsed[Line]], data: bytes, start: int, listed: bytes, items: list[Item]
+) -> Parsed[Line] | None:
     """The frame line whose items begin at ``start``, as those ``listed`` before do; None if they share none."""
     same = _shared(data, start, listed)
     if same == len(listed) and data.startswith(_END, start + same):
@@ -68,7 +82,7 @@ def _continued(data: bytes, start: int, listed: bytes, items: list[Item]) -> Par
             return None
         rest, kept = start + at + 2, listed.count(_NEXT, 0, at) + 1
     try:
-        line, free, unknown = _parse(data[:start] + data[rest:])
+        line, free, unknown = parse_line(data[:start] + data[rest:])
     except Unparseable:
         return None  # the whole line tells where it is wrong
     if unknown is not None or not isinstance(line, EntryLine) or not isinstance(line.entry, PromptFrame):

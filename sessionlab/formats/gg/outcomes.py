@@ -24,7 +24,8 @@ def outcome(out: Output, state: AgentState) -> Outcome:
     """How the agent ended and what it did. ``sensors`` holds both sums of section 6.3.
 
     ``all`` sums every model call; ``turns`` leaves out compactions and replies cut off at their length, as the
-    totals of gg itself do. A class no call told is null.
+    totals of gg itself do. A class no call told is null. ``unrecorded``, where there is any, says by reason how many
+    entries tell of spend that the recording does not hold (6.1), and which is the first.
     """
     row = state.row
     status = row.terminal_status if row is not None else None
@@ -46,9 +47,16 @@ def outcome(out: Output, state: AgentState) -> Outcome:
         tool_denied=state.tool_denied,
         compactions=state.epoch,
         recorded_usd=state.all_sums.usd,
-        usage_complete=False if state.hidden_spend else True if state.ended else None,
-        sensors=compact({"all": state.all_sums.told(), "turns": state.turn_sums.told()}),
+        usage_complete=False if state.unrecorded else True if state.ended else None,
+        sensors=compact(_sensors(state)),
     )
+
+
+def _sensors(state: AgentState) -> dict[str, object]:
+    told: dict[str, object] = {"all": state.all_sums.told(), "turns": state.turn_sums.told()}
+    if state.unrecorded:
+        told["unrecorded"] = {why: {"cases": len(at), "seq": at[0]} for why, at in state.unrecorded.items()}
+    return told
 
 
 def _stop(state: AgentState, status: str | None, limit: str | None) -> tuple[str | None, str | None]:

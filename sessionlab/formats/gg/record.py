@@ -60,7 +60,7 @@ def read_record(recording: Recording) -> Iterator[Row]:
     mark = mark_of(recording.head())
     data = recording.read_all()
     try:
-        document, rows = _rows(data, bodies=recording.bodies)
+        document, rows = document_rows(data, bodies=recording.bodies)
     except Unparseable as error:
         yield from refused(recording, Refusal("malformed_record", f"is no session record: {error}", line=None), mark)
         return
@@ -76,7 +76,7 @@ def read_record(recording: Recording) -> Iterator[Row]:
     )
 
 
-def _rows(data: bytes, *, bodies: bool) -> tuple[Document, SessionRows]:
+def document_rows(data: bytes, *, bodies: bool) -> tuple[Document, SessionRows]:
     """The document and the rows of all its elements.
 
     Raises:

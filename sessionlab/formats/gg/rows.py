@@ -122,6 +122,7 @@ class SessionRows:
         if self._entries.seed is None:
             self._config(Seed(prompt=""), None)
         self._settle_configs()
+        self._agents.settle()
         out.rows.extend(outcome(out, state) for state in self._agents.states.values())
         if truncation is not None:
             kept = "no entry" if truncation.last_seq is None else f"entries up to seq {truncation.last_seq}"

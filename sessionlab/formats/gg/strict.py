@@ -85,6 +85,25 @@ class Strict(Generic[T]):
         return unknown or None
 
 
+def free_value(data: bytes) -> Any:  # noqa: ANN401 (free-form JSON)
+    """One free-form value, decoded.
+
+    Raises:
+        Unparseable: the bytes are not exactly one JSON value that format version 1 accepts.
+    """
+    try:
+        if not data.isascii():
+            data.decode()
+        free = _free(data)
+        if data.count(b"{") + data.count(b"[") > _DEEPEST:
+            _bound(free)
+        if _may_overflow(data):
+            json.loads(data, parse_int=_integer)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise Unparseable(str(error)) from None
+    return free
+
+
 def _rare(_: object) -> _Look:
     return None, True
 

@@ -49,7 +49,7 @@ class AgentCapture:
         self._told = {"agent": Told(), "compaction": Told(), "frame": Told()}
         try:
             self._head = json_bytes(row.agent_id)
-        except Exception as error:  # noqa: BLE001 (the run that is observed must not notice)
+        except Exception as error:
             writer.broke(error)
 
     def model_io(
@@ -70,9 +70,8 @@ class AgentCapture:
             reply = json_bytes(response)
             with writer.lock:
                 request = self._request(messages, tools, role, shape)
-                writer.enter(
-                    self._head, b'"type":"model_io","request":', *request, b',"response":', reply, _duration(duration_ms)
-                )
+                took = _duration(duration_ms)
+                writer.enter(self._head, b'"type":"model_io","request":', *request, b',"response":', reply, took)
         except BaseException as error:
             self._broke(error)
 
@@ -94,9 +93,8 @@ class AgentCapture:
             why = _encode(_failure(_encode(error)))
             with writer.lock:
                 request = self._request(messages, tools, role, shape)
-                writer.enter(
-                    self._head, b'"type":"model_error","request":', *request, b',"error":', why, _duration(duration_ms)
-                )
+                took = _duration(duration_ms)
+                writer.enter(self._head, b'"type":"model_error","request":', *request, b',"error":', why, took)
         except BaseException as raised:
             self._broke(raised)
 

@@ -132,4 +132,3 @@ class Told:
             self._joined = b",".join(self._parts)
         self._elements = elements
         return self._joined
-

@@ -198,17 +198,21 @@ def utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _encodable(text).encode()  # type: ignore[union-attr]
+        return _without_surrogates(text).encode()
 
 
 def _encodable(value: Json) -> Json:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _without_surrogates(value)
     if isinstance(value, dict):
-        return {_encodable(name): _encodable(member) for name, member in value.items()}
+        return {_without_surrogates(name): _encodable(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
         return [_encodable(member) for member in value]
     return value
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _sent(value: Json) -> Json:

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import socket
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import FileIO
@@ -42,8 +43,9 @@ try:
     from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
     from starlette.routing import Route
 except ModuleNotFoundError as _error:
+    _missing = (_error.name or "starlette").partition(".")[0]
     raise WrongUse(
-        f"{_error.name} is not installed; expected the extra `serve`: pip install 'sessionlab[serve]'"
+        f"{_missing} is not installed; expected the extra `serve`: pip install 'sessionlab[serve]'"
     ) from _error
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ HOST = "127.0.0.1"
 """Records hold whatever the agents read, so only this machine is served unless someone says otherwise."""
 PORT = 8707
 _NOT_ALLOWED = 405
-_PATIENCE_S = 3
+_LAST_PORT = 65_535
+_PATIENCE_S = 1
 """How long those still receiving are waited for when the server is stopped."""
 _SHOWN = 100
 """Characters of what was asked for that an answer repeats."""
@@ -139,11 +142,14 @@ def serve(
         WrongUse: ``folder`` is no folder of run directories; the address cannot be listened on.
     """
     app = application(folder)
+    if not 0 <= port <= _LAST_PORT:
+        raise WrongUse(f"port {port}: expected 0 to {_LAST_PORT}, where 0 takes any free one")
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise WrongUse(f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any free one") from error
+    except OSError as error:
+        raise WrongUse(
+            f"cannot listen on {host}, port {port}: {error.strerror}; --port 0 takes any free one"
+        ) from error
     with listening:
         address, bound = listening.getsockname()[:2]
         if ipaddress.ip_address(address).is_loopback:
@@ -151,7 +157,7 @@ def serve(
         server = uvicorn.Server(
             uvicorn.Config(
                 app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=_PATIENCE_S,
-                server_header=False,
+                server_header=False, proxy_headers=False,
             )
         )  # fmt: skip
         logging.getLogger("uvicorn.error").addFilter(_in_one_line)
@@ -172,7 +178,7 @@ def negotiate(header: str | None, *, is_gzip: bool = True) -> Coding | None:
     weights: dict[str, float] = {}
     for entry in (header or "").split(","):
         if found := _ENTRY.fullmatch(entry.strip(" \t")):
-            coding = found[1].lower().removeprefix("x-")
+            coding = "gzip" if found[1].lower() == "x-gzip" else found[1].lower()  # RFC 9110, 8.4.1.3
             weights[coding] = max(weights.get(coding, 0.0), float(found[2] or 1))
     gzip = weights.get("gzip", weights.get("*", 0.0)) if is_gzip else 0.0
     identity = weights.get("identity", weights.get("*"))
@@ -277,7 +283,8 @@ def _shown(text: str) -> str:
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """A record that broke while it was sent is told in its sentence: a traceback would say nothing more."""
-    if record.exc_info and isinstance(record.exc_info[1], CutShort):
-        record.msg, record.args, record.exc_info = f"{record.exc_info[1]}; the connection was ended", (), None
-    return True
+    """What ends an answer early is told in a sentence, where a traceback would say nothing more."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, CutShort):
+        record.msg, record.args, record.exc_info = f"{error}; the connection was ended", (), None
+    return not isinstance(error, CancelledError)  # the server was stopped, and says how many it did not wait for

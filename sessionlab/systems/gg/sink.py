@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEPTH = 64
 """Batches that may wait (0.1)."""
 GRACE_S = 2.0
-"""How long the last batch may wait for room in a full queue (0.1), and how long a close waits for a disk that moves not."""
+"""How long the last batch waits for room in a full queue (0.1), and a close for a disk that does not move."""
 _RETRY_S = 0.01
 
 
@@ -33,7 +33,7 @@ class Sink:
     """
 
     def __init__(self, path: Path, *, prepare: Callable[[], None] | None = None) -> None:
-        """Start the thread. It calls ``prepare``, makes the folder and opens the file, all outside the caller's time."""
+        """Start the thread: it calls ``prepare``, makes the folder and opens the file, outside the caller's time."""
         self.failure: str | None = None
         self.written = 0
         self._path, self._prepare = path, prepare
@@ -99,5 +99,7 @@ def _open(path: Path) -> int:
     told = os.fstat(fd)
     if stat.S_ISREG(told.st_mode) and told.st_size:
         os.close(fd)
-        raise FileExistsError(f"{path} holds {told.st_size:,} bytes already; move it away, a journal is not written over")
+        raise FileExistsError(
+            f"{path} holds {told.st_size:,} bytes already; move it away, a journal is not written over"
+        )
     return fd

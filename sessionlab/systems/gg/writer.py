@@ -32,8 +32,7 @@ from sessionlab.systems.gg.sink import Sink
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
-
-    from typing_extensions import Self
+    from typing import Self
 
 JOURNAL = ".gg/replay.ndjson"
 """Where a journal stands, from the root of the workspace."""
@@ -129,7 +128,9 @@ class JournalWriter:
         """The writer itself; `finish` is called at the end, whatever ends it."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Write the terminating line."""
         self.finish()
 
@@ -145,7 +146,7 @@ class JournalWriter:
         try:
             if not self.idle:
                 return self.pools.take_message(body)
-        except Exception as error:  # noqa: BLE001 (the run that is observed must not notice)
+        except Exception as error:
             self.broke(error)
         return Body(self.pools, "")
 
@@ -154,7 +155,7 @@ class JournalWriter:
         try:
             if not self.idle:
                 return self.pools.take_toolset(tools)
-        except Exception as error:  # noqa: BLE001 (the same)
+        except Exception as error:
             self.broke(error)
         return Tools(self.pools, "")
 
@@ -171,7 +172,7 @@ class JournalWriter:
             if modalities.get(model) != Modalities(vision=False):
                 modalities[model] = Modalities(vision=False)
                 self._seed, self._denied = msgspec.structs.replace(self._seed, model_modalities=modalities), True
-        except Exception as error:  # noqa: BLE001 (the same)
+        except Exception as error:
             self.broke(error)
 
     def finish(self) -> Captured:
@@ -239,7 +240,11 @@ class JournalWriter:
         if self._stopped is None:
             self._stopped = self._truncation(reason)
             _log.warning(
-                "%s: capture stopped (%s) after %d entries: %s; the run goes on", self.session_id, reason, self._entries, why
+                "%s: capture stopped (%s) after %d entries: %s; the run goes on",
+                self.session_id,
+                reason,
+                self._entries,
+                why,
             )
 
     def _truncation(self, reason: str) -> Truncation:
