@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import pytest
 from typer.main import get_command
 
 from sessionlab.cli import app
+from sessionlab.cli.gg import app as gg
 from tests.conftest import ROOT
 from tests.readme_lists import filled
 
@@ -18,8 +21,9 @@ def test_lists_are_generated() -> None:
     assert filled(README) == README
 
 
-def test_its_python_runs() -> None:
+def test_its_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of Python in README runs on the samples, one after the other."""
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert blocks
     names: dict[str, object] = {}
@@ -34,6 +38,7 @@ def test_its_commands_exist() -> None:
     named = set(re.findall(r"sessionlab (\w+)", shells)) | set(re.findall(r"`sessionlab (\w+)", README))
     assert named
     assert named <= known
+    assert set(re.findall(r"sessionlab gg (\w+)", shells)) == set(get_command(gg).commands)  # type: ignore[attr-defined]
 
 
 def test_the_two_commands_stand_first() -> None:

@@ -150,7 +150,8 @@ def gg(folder: Path, size: int, *, file_bytes: int = 4_000_000) -> int:
                                              "origin": {"type": "root"}}}),
             dump({"type": "toolset", "index": 0, "toolset": {"id": _address(tools), "tools": tools}}),
         ]  # fmt: skip
-        held, seq, pool, texts = sum(map(len, lines)), 0, 0, 0
+        journal = (run / "replay.ndjson").open("wb")
+        held, seq, pool, texts = journal.write(b"".join(lines)), 0, 0, 0
         window: list[int] = []
         while held < file_bytes:
             turn = []
@@ -186,10 +187,8 @@ def gg(folder: Path, size: int, *, file_bytes: int = 4_000_000) -> int:
             for entry in entries:
                 turn.append(dump({"type": "entry", "entry": {"agentId": "root", "seq": seq, **entry}}))
                 seq += 1
-            lines += turn
-            held += sum(map(len, turn))
-        lines.append(dump({"type": "end", "entries": seq}))
-        (run / "replay.ndjson").write_bytes(b"".join(lines))
-        written += held
+            held += journal.write(b"".join(turn))
+        written += held + journal.write(dump({"type": "end", "entries": seq}))
+        journal.close()
         number += 1
     return written

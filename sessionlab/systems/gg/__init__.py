@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessionlab.errors import JournalRefused
 from sessionlab.formats.gg.records import (
     Absolute,
     Candidate,
@@ -46,6 +47,7 @@ __all__ = [
     "Finding",
     "Image",
     "IssueAttempt",
+    "JournalRefused",
     "JournalWriter",
     "LimitHit",
     "Merge",

@@ -27,6 +27,8 @@ _SCRATCH = ".replay-assembly-"
 _POOLS = ("messages", "toolsets", "texts", "clips", "entries")
 _READ_BYTES = 1 << 15
 _TOLD_EVERY = 1 << 24
+_NEVER = 1 << 63
+_LINE_FEED = 0x0A
 
 _encode = msgspec.json.Encoder().encode
 
@@ -109,21 +111,20 @@ def _walk(journal: Path, fold: Fold, progress: Callable[[int], None] | None) -> 
         Refusal: it must not be folded.
         JournalRefused: it cannot be read.
     """
-    judge = fold.judge
-    done = due = 0
+    judge, take = fold.judge, fold.take
+    done = 0
+    due = _NEVER if progress is None else 0
     try:
         with journal.open("rb", buffering=_READ_BYTES) as file:
             for line in file:
                 judge.line += 1
                 done += len(line)
-                if not line.endswith(b"\n"):
-                    judge.damaged = True
-                else:
-                    fold.take(line[:-1])
-                if progress is not None and done >= due:
+                if done >= due and progress is not None:
                     progress(done)
                     due = done + _TOLD_EVERY
-                if fold.over:
+                if line[-1] != _LINE_FEED:
+                    judge.damaged = True
+                elif not take(line):
                     return
     except OSError as error:
         why = error.strerror or str(error)

@@ -29,15 +29,15 @@ from sessionlab.formats.gg.strict import Unparseable, free_value
 if TYPE_CHECKING:
     from sessionlab.systems.gg.segments import Segment
 
-_MESSAGE = re.compile(rb'\{"type":"message","index":(0|[1-9]\d{0,8}),"message":(\{)"id":"[^"\\\x00-\x1f]*","body":')
+_MESSAGE = re.compile(rb'\{"type":"message","index":(0|[1-9]\d{0,8}),"message":(\{)"id":"[ !#-\[\]-~]*","body":')
 _TEXT = re.compile(rb'\{"type":"text","index":(0|[1-9]\d{0,8}),"text":')
 _CALL = re.compile(
-    rb'\{"type":"entry","entry":(\{)"agentId":"[^"\\\x00-\x1f]*","seq":(0|[1-9]\d{0,17}),"type":"model_io","request":'
+    rb'\{"type":"entry","entry":(\{)"agentId":"[ !#-\[\]-~]*","seq":(0|[1-9]\d{0,17}),"type":"model_io","request":'
     rb'\{"role":"(?:agent|compaction)","shape":"complete(?:_requiring)?","messages":(\[[\d,]*\])'
     rb'(?:,"toolset":(0|[1-9]\d{0,8}))?\},"response":'
 )
 _FRAME = re.compile(
-    rb'\{"type":"entry","entry":\{"agentId":("[^"\\\x00-\x1f]*"),"seq":(0|[1-9]\d{0,17}),"type":"prompt_frame","items":\['
+    rb'\{"type":"entry","entry":\{"agentId":("[ !#-\[\]-~]*"),"seq":(0|[1-9]\d{0,17}),"type":"prompt_frame","items":\['
 )
 _WORD = rb'"(?:%b)"'
 _ITEM = (
@@ -50,7 +50,7 @@ _ITEM = (
 )
 _ITEMS = re.compile(rb"%b(?:,%b)*" % (_ITEM, _ITEM))
 _ITEM_MESSAGE = re.compile(rb'\{"message":(\d+),')
-_DURATION = re.compile(rb',"durationMs":(?:0|[1-9]\d{0,17})\}\}$')
+_DURATION = re.compile(rb',"durationMs":(?:0|[1-9]\d{0,17})\}\}\n$')
 _TAIL_BYTES = 40
 """More than the duration at the end of a line can take."""
 _ENTRY = b'{"type":"entry","entry":{'
@@ -73,14 +73,17 @@ class _Element(msgspec.Struct):
     seed: Raw = Raw()
 
 
+_ABSENT = Raw()
+
+
 class _Body(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """A message body of the shape gg sends (1.16); one of any other shape is decoded whole."""
 
-    content: Raw = Raw(b'""')
-    role: Raw = Raw(b'""')
-    tool_calls: Raw = Raw(b'""')
-    tool_call_id: Raw = Raw(b'""')
-    images: Raw = Raw(b'""')
+    content: Raw = _ABSENT
+    role: Raw = _ABSENT
+    tool_calls: Raw = _ABSENT
+    tool_call_id: Raw = _ABSENT
+    images: Raw = _ABSENT
 
 
 class RawHeader(msgspec.Struct, rename="camel"):
@@ -117,59 +120,54 @@ class Fold:
         self._frames: dict[bytes, tuple[bytes, int]] = {}  # by agent: the items of its last frame, the highest index
         self._parse = line_parser(old_words=False)
 
-    @property
-    def over(self) -> bool:
-        """Whether nothing more is to be read."""
-        return self.judge.damaged or self.judge.end is not None
-
-    def take(self, data: bytes) -> None:
-        """The next line, without its line feed.
+    def take(self, line: bytes) -> bool:
+        """Take the next line, with its line feed; whether the one behind it is to be read, too.
 
         Raises:
             Refusal: with it in the file, no record is made.
         """
-        if not data:
-            return
+        if self._known(line):
+            return True
+        data = line[:-1]
         try:
-            if not self._known(data):
+            if data:
                 self._other(data)
         except Unparseable:
             self.judge.unparseable(data)
+        return not self.judge.damaged and self.judge.end is None
 
     def _known(self, data: bytes) -> bool:
-        """Take a line of the three common kinds; False when it is none that can be told by its beginning."""
+        """Take a line of the common kinds; False when it is none that can be told by its beginning."""
         judge = self.judge
         match data[9:13]:
             case b"mess":
                 found = _MESSAGE.match(data)
-                if found is None or not data.endswith(b"}}") or not _is_body(data[found.end() : -2]):
+                if found is None or not data.endswith(b"}}\n") or not _is_body(data[found.end() : -3]):
                     return False
                 judge.message(int(found[1]))
-                self._messages.add(data[found.start(2) : -1])
+                self._messages.add(data[found.start(2) : -2])
             case b"text":
                 found = _TEXT.match(data)
-                if (
-                    found is None
-                    or data[found.end()] != QUOTE
-                    or data[-1:] != b"}"
-                    or not _is_string(data, found.end())
-                ):
+                if found is None or not data.endswith(b'"}\n') or data[found.end()] != QUOTE:
+                    return False
+                text = data[found.end() : -2]
+                if not _is_string(text):
                     return False
                 judge.text(int(found[1]))
-                self._texts.add(data[found.end() : -1])
+                self._texts.add(text)
             case b"entr":
                 if data.startswith(b'"prompt_frame"', data.find(b'"type":', _ENTRY_BYTES) + 7):
                     return self._frame(data)
                 found = _CALL.match(data)
-                if found is None or not data.endswith(b"}}"):
+                if found is None or not data.endswith(b"}}\n"):
                     return False
                 tail = _DURATION.search(data, max(found.end(), len(data) - _TAIL_BYTES))
-                if not _is_value(data[found.end() : -2 if tail is None else tail.start()]):
+                if not _is_value(data[found.end() : -3 if tail is None else tail.start()]):
                     return False
                 if not self._resolves(found[3], found[4]):
                     return False
                 judge.entry(int(found[2]))
-                self._entries.add(data[found.start(1) : -1])
+                self._entries.add(data[found.start(1) : -2])
             case _:
                 return False
         return True
@@ -177,13 +175,13 @@ class Fold:
     def _frame(self, data: bytes) -> bool:
         """Take a frame whose items are those of its agent's last one and more; False where it is any other."""
         found = _FRAME.match(data)
-        if found is None or not data.endswith(b"]}}"):
+        if found is None or not data.endswith(b"]}}\n"):
             return False
         agent, start = found[1], found.end()
         listed, top = self._frames.get(agent, (b"", -1))
         if not data.startswith(listed, start):
             listed, top = b"", -1
-        new = data[start + len(listed) : -3]
+        new = data[start + len(listed) : -4]
         if new:
             begun = bool(listed)
             if begun and new[:1] != b",":
@@ -194,9 +192,9 @@ class Fold:
             top = max(top, *map(int, _ITEM_MESSAGE.findall(new)))
         if top >= self.judge.counts.message:
             return False  # the other road says which item it is
-        self._frames[agent] = data[start:-3], top
+        self._frames[agent] = data[start:-4], top
         self.judge.entry(int(found[2]))
-        self._entries.add(data[_ENTRY_BYTES - 1 : -1])
+        self._entries.add(data[_ENTRY_BYTES - 1 : -2])
         return True
 
     def _resolves(self, messages: bytes, toolset: bytes | None) -> bool:
@@ -252,16 +250,18 @@ def _is_body(data: bytes) -> bool:
         body = _body(data)
     except msgspec.DecodeError:
         return _is_value(data)
-    return _is_utf8(data) and all(
-        memoryview(member)[0] == QUOTE or _is_value(bytes(member))
-        for member in (body.content, body.role, body.tool_calls, body.tool_call_id, body.images)
-    )
+    if not _is_utf8(data):
+        return False
+    for member in (body.content, body.role, body.tool_calls, body.tool_call_id, body.images):
+        if member is not _ABSENT and memoryview(member)[0] != QUOTE and not _is_value(bytes(member)):
+            return False
+    return True
 
 
-def _is_string(data: bytes, start: int) -> bool:
-    """Whether ``data`` from ``start`` to its last byte but one is a JSON string."""
+def _is_string(data: bytes) -> bool:
+    """Whether ``data``, which begins with a quote, is one JSON string."""
     try:
-        _string(data[start:-1])
+        _string(data)
     except msgspec.DecodeError:
         return False
     return _is_utf8(data)
