@@ -1,4 +1,4 @@
-"""Rows in, Arrow record batches out: one schema per common table, built in batches of bounded size."""
+"""Rows in, Arrow tables out: one schema per common table, built in batches of bounded size."""
 
 from __future__ import annotations
 
@@ -99,15 +99,6 @@ def _array(values: Sequence[object], arrow_type: pa.DataType) -> pa.Array:
 
 def _clean(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-
-
-def tables(parts: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
-    """Every common table (``prices`` apart) out of parts; a table without rows is empty, not missing."""
-    found = {name: [SCHEMAS[name].empty_table()] for name in TABLES if name != "prices"}
-    for part in parts:
-        for name, table in part.items():
-            found[name].append(table)
-    return {name: pa.concat_tables(tables) for name, tables in found.items()}
 
 
 def from_rows(rows: Iterable[Row], table: str) -> pa.Table:

@@ -17,7 +17,7 @@ from sessionlab import arguments, views
 from sessionlab import prices as rates_room
 from sessionlab.arrow import from_rows
 from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName, WrongUse
-from sessionlab.ingest import read_all
+from sessionlab.ingest import Wanted, read_all
 from sessionlab.paths import PathLike, find, known_stores
 from sessionlab.tables import TABLES
 
@@ -314,13 +314,7 @@ def load(
 
     with reporter(progress) as report, views.inserter(con) as insert:
         parts = read_all(
-            find(given),
-            bodies=bodies,
-            figures=figures,
-            strict=strict,
-            workers=workers,
-            executor=executor,
-            progress=report,
+            find(given), Wanted(bodies, figures, strict), workers=workers, executor=executor, progress=report
         )
         for part in parts:
             insert(part.tables)

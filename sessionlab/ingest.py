@@ -1,4 +1,4 @@
-"""Files in, Arrow record batches out: detects each file's format, reads it, in parallel when there is much to read."""
+"""Files in, Arrow tables out: detects each file's format, reads it, in parallel when there is much to read."""
 
 from __future__ import annotations
 
@@ -44,15 +44,27 @@ class Read(NamedTuple):
     bytes: int
 
 
-def read_files(
-    files: Sequence[Found], *, bodies: bool = True, figures: bool = False, strict: bool = False
-) -> Iterator[Read]:
+class Wanted(NamedTuple):
+    """What is wanted of the files.
+
+    Attributes:
+        bodies: `pools` and `blocks`, too.
+        figures: sessions, agents, usage and outcomes are all that is wanted.
+        strict: raise at the first problem worse than a note.
+    """
+
+    bodies: bool = True
+    figures: bool = False
+    strict: bool = False
+
+
+def read_files(files: Sequence[Found], wanted: Wanted = Wanted()) -> Iterator[Read]:  # noqa: B008 (a constant)
     """Read ``files`` one after the other; memory holds the rows of about BATCH_BYTES of input at a time.
 
     Raises:
         BadInput, Refused: with ``strict``, at the first problem worse than a note.
     """
-    reads = _read_files(files, bodies=bodies, figures=figures, strict=strict)
+    reads = _read_files(files, wanted)
     while True:
         with _no_collection():
             read = next(reads, None)
@@ -74,7 +86,7 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
+def _read_files(files: Sequence[Found], wanted: Wanted) -> Iterator[Read]:
     all_formats()  # a format that cannot be imported is an error of the installation, not of the first file
     batcher = Batcher()
     unclaimed: list[str] = []
@@ -89,8 +101,8 @@ def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: 
                     uri=found.uri,
                     size_bytes=found.size_bytes,
                     modified_at=found.modified_at,
-                    bodies=bodies,
-                    figures=figures,
+                    bodies=wanted.bodies,
+                    figures=wanted.figures,
                 )
                 fmt = detect(recording.head())
                 if fmt is None:
@@ -99,16 +111,16 @@ def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: 
                         continue
                     # too little came out of a damaged stream to tell whose it is: that is no file of somebody else
                     lost = _lost(found, "cut_stream", recording.cut)
-                    if strict:
+                    if wanted.strict:
                         _raise_first(lost, found.uri)
                     batcher.add(source_id, lost)
                     continue
                 recording.format = fmt.NAME
                 rows = fmt.read(recording)
                 while chunk := list(islice(rows, _CHUNK_ROWS)):
-                    if strict:
+                    if wanted.strict:
                         _raise_first(chunk, found.uri)
-                    if figures:
+                    if wanted.figures:
                         chunk = [row for row in chunk if type(row) not in _STEPS]
                     batcher.add(source_id, chunk)
                     pending += recording.decoded_bytes - read_before
@@ -117,7 +129,7 @@ def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: 
                         yield Read(batcher.take(), unclaimed, pending)
                         unclaimed, pending = [], 0
         except OSError as error:
-            if strict:
+            if wanted.strict:
                 raise BadInput(found.uri, None, "unreadable_file", str(error)) from error
             detail = f"the file could not be read: {error.strerror or error}"
             batcher.add(source_id, _lost(found, "unreadable_file", detail))
@@ -125,7 +137,7 @@ def _read_files(files: Sequence[Found], *, bodies: bool, figures: bool, strict: 
             raise
         except Exception as error:
             # A reader never raises for bad input. Should one do so all the same, it costs its own file, not the load.
-            if strict:
+            if wanted.strict:
                 raise
             batcher.add(source_id, _lost(found, "reader_failed", f"{type(error).__name__}: {error}"))
     yield Read(batcher.take(), unclaimed, pending)
@@ -145,16 +157,14 @@ def _lost(found: Found, kind: str, detail: str) -> list[Row]:
     ]
 
 
-def _read_part(files: list[Found], bodies: bool, figures: bool, strict: bool) -> list[Read]:
-    return list(read_files(files, bodies=bodies, figures=figures, strict=strict))
+def _read_part(files: list[Found], wanted: Wanted) -> list[Read]:
+    return list(read_files(files, wanted))
 
 
 def read_all(
     files: Sequence[Found],
+    wanted: Wanted = Wanted(),  # noqa: B008 (a constant)
     *,
-    bodies: bool = True,
-    figures: bool = False,
-    strict: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -163,9 +173,7 @@ def read_all(
 
     Args:
         files: as `paths.find` gives them.
-        bodies: whether `pools` and `blocks` are wanted.
-        figures: whether sessions, agents, usage and outcomes are all that is wanted.
-        strict: raise at the first problem worse than a note.
+        wanted: what of them.
         workers: processes to use, this one included; default: one per core, this one alone for small loads.
         executor: any ``concurrent.futures.Executor`` to use instead, e.g. a Dask cluster's.
         progress: called with (bytes done, bytes in all).
@@ -178,15 +186,15 @@ def read_all(
     reads: Iterator[Read]
     if executor is not None:
         reads = chain(
-            read_files(local, bodies=bodies, figures=figures, strict=strict),
-            _sent(executor, parts, bodies=bodies, figures=figures, strict=strict),
+            read_files(local, wanted),
+            _sent(executor, parts, wanted),
         )
     elif alone or len(parts) <= 1:
-        reads = read_files(files, bodies=bodies, figures=figures, strict=strict)
+        reads = read_files(files, wanted)
     else:
         reads = chain(
-            read_files(local, bodies=bodies, figures=figures, strict=strict),
-            _shared(count - 1, parts, bodies=bodies, figures=figures, strict=strict),
+            read_files(local, wanted),
+            _shared(count - 1, parts, wanted),
         )
     done = 0
     for read in reads:
@@ -196,17 +204,17 @@ def read_all(
         yield read
 
 
-def _sent(executor: Executor, parts: list[list[Found]], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
+def _sent(executor: Executor, parts: list[list[Found]], wanted: Wanted) -> Iterator[Read]:
     """The parts as somebody's executor reads them, which may be on other machines."""
-    waiting = {executor.submit(_read_part, part, bodies, figures, strict) for part in parts}
+    waiting = {executor.submit(_read_part, part, wanted) for part in parts}
     while waiting:
         finished, waiting = wait(waiting, return_when="FIRST_COMPLETED")
         for future in finished:
             yield from future.result()
 
 
-def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, figures: bool, strict: bool) -> Iterator[Read]:
-    """The parts as ``helpers`` processes and this one read them.
+def _shared(workers: int, parts: list[list[Found]], wanted: Wanted) -> Iterator[Read]:
+    """The parts as ``workers`` processes and this one read them.
 
     This process takes a part whenever no other has one ready, so that it does not wait for them to start. What they
     read comes back in files, which are mapped into memory, not copied through pipes.
@@ -216,19 +224,15 @@ def _shared(helpers: int, parts: list[list[Found]], *, bodies: bool, figures: bo
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     with (
         TemporaryDirectory(prefix="sessionlab-", ignore_cleanup_errors=True) as folder,
-        ProcessPoolExecutor(helpers, mp_context=multiprocessing.get_context(method)) as pool,
+        ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method)) as pool,
         _main_hidden(),
     ):
         while queue or waiting:
-            while queue and len(waiting) <= helpers:
-                waiting.add(
-                    pool.submit(
-                        _store_part, queue.popleft(), bodies=bodies, figures=figures, strict=strict, folder=folder
-                    )
-                )
+            while queue and len(waiting) <= workers:
+                waiting.add(pool.submit(_store_part, queue.popleft(), wanted, folder))
             finished = {future for future in waiting if future.done()}
             if queue and not finished:
-                yield from read_files(queue.popleft(), bodies=bodies, figures=figures, strict=strict)
+                yield from read_files(queue.popleft(), wanted)
                 continue
             if not finished:
                 finished, _ = wait(waiting, return_when="FIRST_COMPLETED")
@@ -246,9 +250,9 @@ class _Stored(NamedTuple):
     bytes: int
 
 
-def _store_part(files: list[Found], *, bodies: bool, figures: bool, strict: bool, folder: str) -> list[_Stored]:
+def _store_part(files: list[Found], wanted: Wanted, folder: str) -> list[_Stored]:
     stored = []
-    for read in read_files(files, bodies=bodies, figures=figures, strict=strict):
+    for read in read_files(files, wanted):
         with NamedTemporaryFile(dir=folder, delete=False) as file:
             for table in read.tables.values():
                 with pa.ipc.new_stream(file, table.schema) as stream:

@@ -66,7 +66,7 @@ def test_worker_processes_and_executors_give_the_same(cases: list[Path], monkeyp
 def test_what_a_worker_stores_comes_back_whole(cases: list[Path], tmp_path: Path) -> None:
     """The file by which a worker hands over its rows holds every table, and is removed when it is fetched."""
     found = find(cases)
-    stored = ingest._store_part(found, bodies=True, figures=False, strict=False, folder=str(tmp_path))
+    stored = ingest._store_part(found, ingest.Wanted(), str(tmp_path))
     fetched = [ingest._fetched(part) for part in stored]
     assert not list(tmp_path.iterdir())
     for got, wanted in zip(fetched, ingest.read_files(found), strict=True):
@@ -80,7 +80,7 @@ def test_the_collector_rests_only_while_rows_are_made(cases: list[Path]) -> None
     for _ in ingest.read_files(find(cases)):
         assert gc.isenabled()
     with pytest.raises(sl.SessionlabError):
-        list(ingest.read_files(find(cases), strict=True))
+        list(ingest.read_files(find(cases), ingest.Wanted(strict=True)))
     assert gc.isenabled()
     gc.disable()
     try:
