@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path) -> None:
     [read] = ingest.read_files([gone])
     assert read.tables["problems"].to_pylist()[0]["kind"] == "unreadable_file"
     with pytest.raises(sl.BadInput, match="unreadable_file"):
-        list(ingest.read_files([gone], strict=True))
+        list(ingest.read_files([gone], ingest.Wanted(strict=True)))
 
 
 def test_a_file_too_damaged_to_tell_whose_it_is_is_refused(tmp_path: Path) -> None:
