@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter, deque
 from typing import TYPE_CHECKING
@@ -28,7 +29,8 @@ def write(corpus: Corpus, session_id: str) -> None:
         [session_id],
     ).rows()
     when = f"{created:%Y-%m-%d %H:%M:%S}" if created else UNKNOWN
-    sys.stdout.write(f"{visible(name)}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n\n")
+    sys.stdout.write(f"{visible(name)}  {visible(model or UNKNOWN)}  {visible(provider or UNKNOWN)}  {when}\n")
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in _launch(corpus, session_id)) + "\n")
     marks = _results(corpus, session_id)
     heard: dict[tuple[str, int], list[dict[str, object]]] = {}
     for row in corpus.view("log.messages", session_id=session_id).iter_rows(named=True):
@@ -40,6 +42,32 @@ def write(corpus: Corpus, session_id: str) -> None:
             sys.stdout.write(f"\n── {visible(agent + place)} ──\n")
         _write_rows(rows, marks)
         _last_reply(corpus, session_id, agent)
+
+
+def _launch(corpus: Corpus, session_id: str) -> list[str]:
+    """What the record says of the launch: recorder, baseline commit, ceilings, and where capture stopped early."""
+    [(recorder, version, commit, told)] = corpus.sql(
+        "SELECT recorder, recorder_version, recorder_commit, detail FROM sessions WHERE session_id = ?", [session_id]
+    ).rows()
+    detail = json.loads(told or "{}")
+    baseline, limits, truncation = (detail.get(name) for name in ("baselineCommit", "limits", "truncation"))
+    lines = []
+    if detail.get("profiles") is not None or commit:  # a launch is recorded: whose recording it is belongs to it
+        parts = (recorder or UNKNOWN, version or "version not told", f"commit {commit}" if commit else None)
+        lines.append("recorder   " + " ".join(part for part in parts if part))
+    if baseline:
+        lines.append(f"baseline   commit {baseline}")
+    if isinstance(limits, dict) and limits:
+        lines.append("limits     " + ", ".join(f"{name} {_plain(value)}" for name, value in limits.items()))
+    if isinstance(truncation, dict):
+        kept = truncation.get("lastSeq")
+        end = "before its first entry" if kept is None else f"after entry {kept}"
+        lines.append(f"capture    stopped early {end} ({truncation.get('reason')}): what came later is not recorded")
+    return lines
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else json.dumps(value)
 
 
 def _write_rows(rows: list[dict[str, object]], marks: Marks) -> None:

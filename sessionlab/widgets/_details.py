@@ -25,7 +25,7 @@ COLUMNS = {
     "original_bytes": _table.BIG,
 }
 
-PARTS = ("message", "summary", "response", "arguments", "output", "stderr", "error", "window")
+PARTS = ("message", "summary", "response", "arguments", "output", "stderr", "error", "probes", "window")
 """Parts in the order they are kept: the window comes last, for most of it is told by the entries before."""
 
 ROW_BYTES = 24

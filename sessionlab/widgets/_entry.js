@@ -9,9 +9,10 @@ const PART_TITLES = {
   stderr: "Standard error",
   error: "Error",
   summary: "Summary",
+  probes: "Cancel probes",
 };
 
-const INSTANTS = new Set(["message", "rewrite", "limit"]);
+const INSTANTS = new Set(["message", "rewrite", "limit", "probe"]);
 
 /** The words for entries, by their place in `spans`. */
 function entryWords({ data, spans, marks, texts, frame, state }) {
@@ -104,7 +105,9 @@ function entryWords({ data, spans, marks, texts, frame, state }) {
         spans.forced[i] ? h("span", { class: "sl-badge" }, "forced") : "",
       ],
       facts: [
-        ["status", [statusOf(i)?.replace("status ", ""), spans.reason[i]].filter(Boolean).join(": ")],
+        spans.kind[i] === "limit"
+          ? ["ceiling", spans.reason[i]?.replaceAll("_", " ")]
+          : ["status", [statusOf(i)?.replace("status ", ""), spans.reason[i]].filter(Boolean).join(": ")],
         ["agent", isAgent ? lane.agent : lane.label],
         [
           "origin",

@@ -6,7 +6,8 @@ const AGENT_GLYPHS = { running: "▸", blocked: "‖", done: "✓", failed: "✕
 /** A lane: its label, and room for a note where it is empty. `chosen()` is called for a click on the label. */
 function laneElement(lane, place, chosen) {
   const status = lane.status && `${AGENT_GLYPHS[lane.status] ?? ""} ${lane.status}`.trim();
-  const told = [lane.origin === lane.label ? null : lane.origin, status, lane.session];
+  const ceiling = lane.reason && `◆ ${lane.reason.replaceAll("_", " ")}`;
+  const told = [lane.origin === lane.label ? null : lane.origin, status, ceiling, lane.session];
   return h(
     "div",
     { class: "sl-lane", "data-lane": place, "data-status": lane.status },

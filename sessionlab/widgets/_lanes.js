@@ -37,7 +37,9 @@ const MOST_HEIGHT = 520;
 const MOST_BRANCHES = 12;
 const LEAST_WIDTH = 3;
 const LOUD_WIDTH = 10;
-const LOUD = new Set(["cross", "stop", "pinch", "fold", "dot"]);
+const FINAL = new Set(["stop", "ring"]);
+const FINAL_WIDTH = 17;
+const LOUD = new Set(["cross", "stop", "ring", "pinch", "fold", "dot"]);
 
 /**
  * Where every entry stands on one axis, lane by lane; one without a place there is in none. Tools at work at the same
@@ -141,7 +143,15 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
 
   /** Left edge, width as drawn and true width of an entry in pixels; an entry without an end is a tick. */
   function extent(i) {
-    const x = viewport.x(plan.begin[i]);
+    const shape = marks.get(spans.kind[i])?.shape;
+    // a ceiling stands behind what it stopped
+    const late = shape === "stop" && !Number.isNaN(plan.end[i]);
+    const x = viewport.x(late ? plan.end[i] : plan.begin[i]);
+    if (FINAL.has(shape)) {
+      // what ended an agent often stands at the very edge: it moves in, to be seen whole
+      const edge = scroll.clientWidth - axisTitle.offsetWidth;
+      return [x <= edge + 1 ? Math.min(x, edge - FINAL_WIDTH) : x, 0, 0];
+    }
     if (Number.isNaN(plan.end[i])) return [x, 0, 0];
     const width = viewport.x(plan.end[i]) - x - (plan.axis === "order" ? 1 : 0.5);
     return [x, Math.max(LEAST_WIDTH, width), Math.max(0, width)];
@@ -250,7 +260,7 @@ function lanesDrawing({ data, spans, marks, viewport, scroll, canvas, axisCanvas
       context.roundRect(
         x - 3,
         plan.boxes[spans.lane[i]].top - scroll.scrollTop + offset - 3,
-        Math.max(w, 6) + 6,
+        (FINAL.has(marks.get(spans.kind[i]).shape) ? FINAL_WIDTH - 2 : Math.max(w, 6)) + 6,
         tall + 6,
         4,
       );

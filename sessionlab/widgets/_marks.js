@@ -112,6 +112,20 @@ function drawMark(context, mark, x, y, width, height, colors, { forced = false, 
     }
     return;
   }
+  if (mark.shape === "ring") {
+    // a circle struck through: it was called off
+    const r = height / 2;
+    context.fillStyle = colors.paper;
+    context.strokeStyle = color;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(x + r, middle, r, 0, 7);
+    context.fill();
+    context.moveTo(x + r - r * 0.7, middle + r * 0.7);
+    context.lineTo(x + r + r * 0.7, middle - r * 0.7);
+    context.stroke();
+    return;
+  }
   if (mark.shape === "pinch") {
     // an hourglass on its side: much goes in, little comes out
     const w = Math.max(wide, 9);

@@ -16,8 +16,8 @@ class Mark(NamedTuple):
         label: its name in the legend.
         color: fill, as #rrggbb; "ink" is the text colour of the surrounding page.
         ink: text on that fill.
-        shape: ``bar``, ``stripes``, ``dots``, ``outline``, ``bracket``, ``dot``, ``cross``, ``pinch``, ``fold``
-            or ``stop``.
+        shape: ``bar``, ``stripes``, ``dots``, ``outline``, ``bracket``, ``dot``, ``cross``, ``pinch``, ``fold``,
+            ``ring`` or ``stop``.
         glyph: a character for pictures too small for a shape.
         track: ``top``, ``model`` or ``tool``: the line of the lane it is drawn on.
     """
@@ -43,7 +43,7 @@ MARKS = {
         Mark("git", "git", "#cc79a7", "#240a19", "dots", "▦", "tool"),
         Mark("compaction", "compaction", "#56b4e9", "#06202f", "pinch", "▶", "model"),
         Mark("rewrite", "rewrite", "#8f8f8f", "#000000", "fold", "↺", "model"),
-        Mark("probe", "probe", "#8f8f8f", "#000000", "outline", "□", "tool"),
+        Mark("probe", "probe", "#d55e00", "#ffffff", "ring", "⊘", "tool"),
         Mark("limit", "limit", "#d55e00", "#ffffff", "stop", "◆", "model"),
         Mark("other", "other", "#8f8f8f", "#000000", "bar", "■", "tool"),
     )

@@ -186,14 +186,14 @@ def _marks(
         mark = legend[kind.lstrip("!")]
         offset, height = _TRACKS[mark["track"]]
         y = top + lane * LANE + offset
-        failed, hollow = kind.startswith("!"), mark["shape"] in ("outline", "fold")
+        failed, hollow = kind.startswith("!"), mark["shape"] in ("outline", "fold", "ring")
         color = INK if mark["color"] == "ink" else mark["color"]
         style = f'fill="{PAPER}" stroke="{color}"' if hollow else f'fill="{color}"'
         if failed:
             y, height, style = y + height, 2, 'fill="#d55e00"'
         merged = list(_merged(places))
         yield _bars(merged, y, height, style)
-        if mark["shape"] in ("cross", "stop", "pinch", "dot") and not failed:
+        if mark["shape"] in ("cross", "stop", "ring", "pinch", "dot") and not failed:
             for start, stop in merged:
                 yield _text((start + stop) / 2, y + height - 1, mark["glyph"], anchor="middle", weight=700)
 

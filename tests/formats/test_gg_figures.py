@@ -68,6 +68,19 @@ def test_an_agent_without_a_model(profile: str) -> None:
     assert [p.kind for p in of(rows, Problem)] == ([] if profile == "shell" else ["unknown_profile"])
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_state_machine_shell_has_no_model(*, enabled: bool) -> None:
+    """Section 6.4, rule 3: agents run under the profiles the states of a shell name; the shell itself calls none."""
+    shell = {"slug": "root", "modelId": "gale/tern-1", "capabilities": [{"id": "fsm", "enabled": enabled}]}
+    header = {**HEADER, "capabilitySet": {"agents": [shell, {"slug": "state", "modelId": "gale/gull-2"}]}}
+    row = {"type": "agent", "agent": {**ROOT["agent"], "agentId": "agent-0", "profileId": "state"}}
+    lines = [call(0, 0), call(1, 0, agent="agent-0"), call(2, 0, agent="agent-0", role="compaction")]
+    rows = read(journal(header, ROOT, row, message(0), *lines, end(3)))
+    own = None if enabled else "gale/tern-1"
+    assert [u.model for u in of(rows, Usage)] == [own, "gale/gull-2", "gale/gull-2"]
+    assert [a.model for a in of(rows, Agent)] == [own, "gale/gull-2"]
+
+
 Tokens = tuple[int | None, int | None, int | None, int | None, int | None]
 TOKENS: list[tuple[object, Tokens, list[str]]] = [
     ({"uncachedInput": 7, "cachedInput": 11, "output": 13, "reasoning": 17}, (7, 11, 30, 17, 18), []),
@@ -140,7 +153,10 @@ def test_spend_that_is_not_recorded() -> None:
     aborted = {"usage": USAGE, "loopAborts": {"attempts": 1, "words": 5, "chars": 25}}
     rows = read(journal(HEADER, ROOT, message(0), call(0, 0), call(1, 0, response=aborted), end(2)))
     assert [u.is_lower_bound for u in of(rows, Usage)] == [False, True]
-    assert of(rows, Outcome)[0].usage_complete is False
+    assert [u.detail for u in of(rows, Usage)] == [None, '{"lower_bound":"discarded_replies"}']
+    (outcome,) = of(rows, Outcome)
+    assert outcome.usage_complete is False
+    assert json.loads(outcome.sensors or "")["unrecorded"] == {"discarded_replies": {"cases": 1, "seq": 1}}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +174,10 @@ def test_errors_that_cost_money(kind: str, complete: bool) -> None:
     failed = entry(0, "model_error", request=request(0), error={"kind": kind, "message": "m", "attempts": 3})
     last = agent("root", {"type": "root"}, terminalStatus="done")
     rows = read(journal(HEADER, ROOT, message(0), failed, last, end(1)))
-    assert of(rows, Outcome)[0].usage_complete is complete
+    (outcome,) = of(rows, Outcome)
+    assert outcome.usage_complete is complete
+    told = json.loads(outcome.sensors or "").get("unrecorded")
+    assert told == (None if complete else {kind: {"cases": 1, "seq": 0}})
     assert [(e.status, e.reason) for e in of(rows, Entry)] == [("failed", kind)]
 
 

@@ -131,6 +131,33 @@ def test_a_click_shows_the_entry_in_full(show: Show, spans: Build, details: Buil
     assert shown.locator(".sl-remark").all_inner_texts() == ["tail of 4,096 bytes; 9,000 in the original"]
 
 
+def test_what_ended_an_agent_is_seen_and_said(
+    show: Show, spans: Build, details: Build, settle: Settle, story: Rows
+) -> None:
+    """A ceiling at the very edge is moved in, can be pointed at and says what it was; so does a probe that read so."""
+    words = "stopped by the ceiling on turns: 6 of 6"
+    story[0] |= {"reason": "turns"}
+    story[-1] |= {"reason": "turns", "note": words}
+    probe = {"kind": "probe", "begin_order": 6, "end_order": 6, "begin_ms": 61_000, "agent_id": "a-7", "lane": 1}
+    story.append(probe | {"span_id": "cancel", "name": "cancel_probe", "note": "canceled: this ends the session"})
+    body = details([{"span_id": "lead", "part": "probes", "ix": 0, "text": "6 read, none of them canceled"}])
+    shown = show(page(AgentTimeline(spans(story), body), title="Session"))
+    settle(shown)
+    assert shown.locator(".sl-lane").first.inner_text().split("\n")[1] == "root · ✓ done · ◆ turns"
+    canvas = shown.locator(".sl-marks").bounding_box()
+    assert canvas is not None
+    shown.mouse.move(canvas["x"] + canvas["width"] - 9, canvas["y"] + 17)
+    told = shown.locator(".sl-tip").inner_text().split("\n")
+    assert (told[:2], told[-1]) == (["limit", "turns"], words)
+    shown.mouse.click(canvas["x"] + canvas["width"] - 9, canvas["y"] + 17)
+    labels, facts = (shown.locator(f".sl-facts {part}").all_inner_texts() for part in ("dt", "dd"))
+    said = dict(zip(labels, facts, strict=True))
+    assert (said["ceiling"], said["note"], "status" in said) == ("turns", words, False)
+    shown.locator(".sl-lane-label").first.click()
+    assert shown.locator(".sl-group > summary").all_inner_texts() == ["Cancel probes"]
+    assert shown.locator(".sl-text").all_inner_texts() == ["6 read, none of them canceled"]
+
+
 def test_a_lane_label_opens_its_agent(show: Show, spans: Build, story: Rows) -> None:
     """An agent without entries can be asked, too: where it came from and why it is empty."""
     shown = show(page(AgentTimeline(spans(story)), title="Session"))

@@ -227,7 +227,7 @@ class AgentTable:
         }
 
     def settle(self) -> None:
-        """Write key and depth into the rows told so far: by the last telling of each agent, in whatever order they came.
+        """Write key and depth into the rows told so far: by the last telling of each agent, in any order.
 
         An agent whose maker never got a row has neither, and a note; nor has one that descends from itself. What hangs
         from such an agent has neither, without a note of its own.

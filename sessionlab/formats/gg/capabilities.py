@@ -75,8 +75,11 @@ class Capabilities:
 
 def _profile(agent: dict[str, Any]) -> Profile:
     model = _named(agent.get("modelId"))
+    capabilities = _objects(agent.get("capabilities"))
+    if any(one.get("id") == "fsm" and one.get("enabled") is True for one in capabilities):
+        model = None  # a state-machine shell: agents run under the profiles its states name (6.4)
     compaction = model
-    for one in _objects(agent.get("capabilities")):
+    for one in capabilities:
         if one.get("id") == "compaction" and one.get("enabled") is True and one.get("implementation") in _OWN_MODEL:
             params = one.get("params")
             compaction = _named(params.get("model") if isinstance(params, dict) else None) or model

@@ -211,6 +211,13 @@ class Entries:
                 recorded_usd=reply.actual_usd,
                 recorded_list_usd=reply.comparable_usd,
                 is_lower_bound=reply.had_aborts or reply.is_short,
+                detail=detail(
+                    lower_bound="discarded_replies"
+                    if reply.had_aborts
+                    else "impossible_numbers"
+                    if reply.is_short
+                    else None
+                ),
             )
         )
 

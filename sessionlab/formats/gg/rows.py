@@ -5,12 +5,13 @@ Both files of a session, journal and record, are read through here, so that they
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Literal
 
 import msgspec
 
 from sessionlab.formats._values import detail
-from sessionlab.formats.gg.addresses import is_address, verify
+from sessionlab.formats.gg.addresses import Verdict, is_address, verify
 from sessionlab.formats.gg.agents import AgentTable
 from sessionlab.formats.gg.bodies import Bodies
 from sessionlab.formats.gg.capabilities import Capabilities
@@ -28,6 +29,8 @@ class SessionRows:
 
     Attributes:
         out: where they go.
+        addresses: how many ids of each pool were found right, wrong or beyond checking, by (pool, verdict), where
+            bodies are wanted.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class SessionRows:
         self._agents = AgentTable(self.out, self._capabilities)
         self._entries = Entries(self.out, self._agents)
         self._bodies = Bodies(self.out)
+        self.addresses: Counter[tuple[str, Verdict]] = Counter()
         self._ids: dict[str, set[str]] = {"message": set(), "toolset": set()}
         self._texts: set[int] = set()
         self._configs: list[int] = []  # where the configurations stand among the rows
@@ -202,5 +206,7 @@ class SessionRows:
         seen.add(address)
 
     def _verify(self, pool: str, ix: int, address: str, raw: bytes) -> None:
-        if is_address(address) and verify(raw, address, images=pool == "message") == "mismatch":
+        verdict = verify(raw, address, images=pool == "message") if is_address(address) else "mismatch"
+        self.addresses[pool, verdict] += 1
+        if verdict == "mismatch" and is_address(address):
             self.out.note("address_mismatch", f"the id of {pool} {ix} is not the address of its body")

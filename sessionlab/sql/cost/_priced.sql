@@ -1,45 +1,46 @@
 -- Every usage figure with the rate in force and what it comes to: the one place where tokens become dollars.
 -- One row per counted usage row (basis `call`); one more per ledger row, and per session without one (basis `header`).
 --
--- basis                    VARCHAR    `call`: own pair and time; `header`: its session's pair, today (mecha 10.3)
--- source_id                BIGINT     file the usage stands in; null for a session without usage
--- seq                      BIGINT     entry that holds the figure; null for a session without usage
--- session_id               VARCHAR    session that is charged
--- format                   VARCHAR    format the session was recorded in
--- agent_id                 VARCHAR    agent that is charged
--- run                      BIGINT     run it belongs to, 1-based
--- turn                     BIGINT     turn it belongs to, 1-based
--- grain                    VARCHAR    what the figure covers: `call`, `run`, `agent` or `session`
--- standing                 VARCHAR    `ledger` or `stand_in`
--- provider                 VARCHAR    provider it is priced at
--- model                    VARCHAR    model it is priced at
--- purpose                  VARCHAR    `agent`, `compaction` …
--- tier                     VARCHAR    service tier or speed billed
--- called_at                TIMESTAMP  when the call was recorded, else when its session began
--- dated_by                 VARCHAR    which of the two it is: `call`, `session`
--- priced_at                TIMESTAMP  instant whose rates apply
--- calls                    BIGINT     model calls the figure covers; null when not told
--- uncached_input_tokens    BIGINT     input tokens neither read from nor written to a cache
--- cache_read_tokens        BIGINT     input tokens read from a cache
--- cache_write_tokens       BIGINT     input tokens written to a cache for 5 minutes, or without a lifetime told
--- cache_write_1h_tokens    BIGINT     input tokens written to a cache for an hour
--- output_tokens            BIGINT     output tokens, reasoning included
--- reasoning_tokens         BIGINT     part of output_tokens spent on reasoning
--- unsplit_tokens           BIGINT     tokens when only a total is told
--- context_tokens           BIGINT     all input of the request, as recorded
--- web_searches             BIGINT     billed searches
--- recorded_usd             DOUBLE     cost the recorder wrote down, US dollars
--- recorded_list_usd        DOUBLE     list price the recorder wrote down, US dollars
--- input_cost_usd           DOUBLE     cost of uncached input
--- cache_read_cost_usd      DOUBLE     cost of cache reads
--- cache_write_cost_usd     DOUBLE     cost of cache writes of both lifetimes
--- output_cost_usd          DOUBLE     cost of output, reasoning included
--- search_cost_usd          DOUBLE     cost of billed searches
--- request_cost_usd         DOUBLE     fee on the requests themselves
--- cost_usd                 DOUBLE     sum of the parts; null when any token used has no rate, or none is told
--- is_lower_bound           BOOLEAN    more was spent than cost_usd says
--- band_uncertain           BOOLEAN    rates depend on the request's size, which is not told: the lowest band
--- rate_origin              VARCHAR    where the rate comes from: `file` or `genai-prices`; null: no rate
+-- basis                  VARCHAR    `call`: own pair and time; `header`: its session's pair, today (mecha 10.3)
+-- source_id              BIGINT     file the usage stands in; null for a session without usage
+-- seq                    BIGINT     entry that holds the figure; null for a session without usage
+-- session_id             VARCHAR    session that is charged
+-- format                 VARCHAR    format the session was recorded in
+-- agent_id               VARCHAR    agent that is charged
+-- run                    BIGINT     run it belongs to, 1-based
+-- turn                   BIGINT     turn it belongs to, 1-based
+-- grain                  VARCHAR    what the figure covers: `call`, `run`, `agent` or `session`
+-- standing               VARCHAR    `ledger` or `stand_in`
+-- provider               VARCHAR    provider it is priced at
+-- model                  VARCHAR    model it is priced at
+-- purpose                VARCHAR    `agent`, `compaction` …
+-- tier                   VARCHAR    service tier or speed billed
+-- called_at              TIMESTAMP  when the call was recorded, else when its session began
+-- dated_by               VARCHAR    which of the two it is: `call`, `session`
+-- priced_at              TIMESTAMP  instant whose rates apply
+-- calls                  BIGINT     model calls the figure covers; null when not told
+-- uncached_input_tokens  BIGINT     input tokens neither read from nor written to a cache
+-- cache_read_tokens      BIGINT     input tokens read from a cache
+-- cache_write_tokens     BIGINT     input tokens written to a cache for 5 minutes, or without a lifetime told
+-- cache_write_1h_tokens  BIGINT     input tokens written to a cache for an hour
+-- output_tokens          BIGINT     output tokens, reasoning included
+-- reasoning_tokens       BIGINT     part of output_tokens spent on reasoning
+-- unsplit_tokens         BIGINT     tokens when only a total is told
+-- context_tokens         BIGINT     all input of the request, as recorded
+-- web_searches           BIGINT     billed searches
+-- recorded_usd           DOUBLE     cost the recorder wrote down, US dollars
+-- recorded_list_usd      DOUBLE     list price the recorder wrote down, US dollars
+-- input_cost_usd         DOUBLE     cost of uncached input
+-- cache_read_cost_usd    DOUBLE     cost of cache reads
+-- cache_write_cost_usd   DOUBLE     cost of cache writes of both lifetimes
+-- output_cost_usd        DOUBLE     cost of output, reasoning included
+-- search_cost_usd        DOUBLE     cost of billed searches
+-- request_cost_usd       DOUBLE     fee on the requests themselves
+-- cost_usd               DOUBLE     sum of the parts; null when any token used has no rate, or none is told
+-- is_lower_bound         BOOLEAN    more was spent than cost_usd says
+-- lower_bound_reason     VARCHAR    why: as in `cost.lower_bounds`; null when it is none
+-- band_uncertain         BOOLEAN    rates depend on the request's size, which is not told: the lowest band
+-- rate_origin            VARCHAR    where the rate comes from: `file` or `genai-prices`; null: no rate
 WITH charges AS (
     SELECT
         'call' AS basis, u.session_id, s.format, u.provider, u.model,
@@ -161,6 +162,19 @@ summed AS (
                 + coalesce(request_cost_usd, 0.0)
         END AS cost_usd
     FROM parts
+),
+explained AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_lower_bound THEN coalesce((detail->>'$.lower_bound'), 'incomplete_figures')
+            WHEN cost_usd IS NULL THEN NULL
+            WHEN web_searches > 0 AND search_cost_usd IS NULL THEN 'unpriced_searches'
+            WHEN requests_unpriced THEN 'unpriced_requests'
+            WHEN writes_hidden THEN 'untold_cache_writes'
+            WHEN unsplit_tokens > told_input_tokens + coalesce(output_tokens, 0) THEN 'unsplit_tokens'
+        END AS lower_bound_reason
+    FROM summed
 )
 SELECT
     basis, source_id, seq, session_id, format, agent_id, run, turn, grain, standing, provider, model, purpose, tier,
@@ -175,10 +189,8 @@ SELECT
         ELSE write_5m_cost_usd + coalesce(write_1h_cost_usd, 0.0)
     END AS cache_write_cost_usd,
     output_cost_usd, search_cost_usd, request_cost_usd, cost_usd,
-    coalesce(is_lower_bound, FALSE) OR coalesce(cost_usd IS NOT NULL AND (
-        (web_searches > 0 AND search_cost_usd IS NULL) OR requests_unpriced OR writes_hidden
-        OR unsplit_tokens > told_input_tokens + coalesce(output_tokens, 0)
-    ), FALSE) AS is_lower_bound,
+    lower_bound_reason IS NOT NULL AS is_lower_bound,
+    lower_bound_reason,
     coalesce(band_uncertain, FALSE) AS band_uncertain,
     rate_origin
-FROM summed
+FROM explained

@@ -20,7 +20,8 @@
 -- cost_usd               DOUBLE   US dollars of everything priced; null when nothing is
 -- unpriced               BIGINT   usage rows without a price; their cost is not in cost_usd
 -- lower_bounds           BIGINT   usage rows known to have cost more than they say
--- recorded_usd           DOUBLE   US dollars the recorder wrote down; null when it wrote none
+-- recorded_usd           DOUBLE   US dollars the recorder wrote down as billed; null when it wrote none
+-- recorded_list_usd      DOUBLE   US dollars it wrote down at list prices; null when it wrote none
 -- recorded               BIGINT   usage rows with a recorded figure
 WITH sums AS (
     SELECT
@@ -40,6 +41,7 @@ WITH sums AS (
         count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced,
         count(*) FILTER (WHERE is_lower_bound) AS lower_bounds,
         sum(recorded_usd) AS recorded_usd,
+        sum(recorded_list_usd) AS recorded_list_usd,
         count(recorded_usd) AS recorded
     FROM cost.by_call
     GROUP BY session_id, agent_id
@@ -48,7 +50,7 @@ SELECT
     sums.session_id, sums.agent_id, a.profile, a.depth, a.origin, sums.provider, sums.model, sums.calls,
     sums.uncached_input_tokens, sums.cache_read_tokens, sums.cache_write_tokens, sums.cache_write_1h_tokens,
     sums.output_tokens, sums.reasoning_tokens, sums.unsplit_tokens, sums.web_searches, sums.cost_usd, sums.unpriced,
-    sums.lower_bounds, sums.recorded_usd, sums.recorded
+    sums.lower_bounds, sums.recorded_usd, sums.recorded_list_usd, sums.recorded
 FROM sums
 LEFT JOIN agents AS a ON a.session_id = sums.session_id AND a.agent_id = sums.agent_id
 ORDER BY sums.session_id NULLS LAST, a.depth NULLS LAST, sums.agent_id NULLS LAST

@@ -37,6 +37,7 @@
 -- recorded_usd           DOUBLE     cost the recorder wrote down, US dollars
 -- recorded_list_usd      DOUBLE     list price the recorder wrote down, US dollars
 -- is_lower_bound         BOOLEAN    more was spent than cost_usd says
+-- lower_bound_reason     VARCHAR    why, a word of `cost.lower_bounds`; null when it is none
 -- band_uncertain         BOOLEAN    rates depend on the request's size, which is not told: the lowest band
 -- rate_origin            VARCHAR    where the rate comes from: `file` or `genai-prices`; null: no rate
 SELECT
@@ -44,7 +45,8 @@ SELECT
     called_at, dated_by, priced_at, calls, uncached_input_tokens, cache_read_tokens, cache_write_tokens,
     cache_write_1h_tokens, output_tokens, reasoning_tokens, unsplit_tokens, context_tokens, web_searches,
     input_cost_usd, cache_read_cost_usd, cache_write_cost_usd, output_cost_usd, search_cost_usd, request_cost_usd,
-    cost_usd, recorded_usd, recorded_list_usd, is_lower_bound, band_uncertain, rate_origin
+    cost_usd, recorded_usd, recorded_list_usd, is_lower_bound, lower_bound_reason, band_uncertain,
+    rate_origin
 FROM cost._priced
 WHERE basis = 'call'
 ORDER BY called_at NULLS LAST, source_id NULLS LAST, seq NULLS LAST

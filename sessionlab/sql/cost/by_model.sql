@@ -16,7 +16,8 @@
 -- cost_usd               DOUBLE   US dollars of everything priced; null when nothing is
 -- unpriced               BIGINT   usage rows without a price; their cost is not in cost_usd
 -- lower_bounds           BIGINT   usage rows known to have cost more than they say
--- recorded_usd           DOUBLE   US dollars the recorder wrote down; null when it wrote none
+-- recorded_usd           DOUBLE   US dollars the recorder wrote down as billed; null when it wrote none
+-- recorded_list_usd      DOUBLE   US dollars it wrote down at list prices; null when it wrote none
 -- recorded               BIGINT   usage rows with a recorded figure
 SELECT
     provider, model,
@@ -34,6 +35,7 @@ SELECT
     count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced,
     count(*) FILTER (WHERE is_lower_bound) AS lower_bounds,
     sum(recorded_usd) AS recorded_usd,
+    sum(recorded_list_usd) AS recorded_list_usd,
     count(recorded_usd) AS recorded
 FROM cost.by_call
 GROUP BY provider, model

@@ -22,7 +22,12 @@ SELECT
   session_id, source_id, span_id, 'window' AS part, position AS nth, 'message' AS pool, message_ix AS ix,
   CAST(NULL AS BIGINT) AS block,
   CASE
-    WHEN queue = 'frame' THEN concat(slot, ' / ', band, CASE WHEN label IS NOT NULL THEN concat(' · ', label) END)
+    WHEN queue = 'frame' THEN concat(
+      slot, ' / ', band, CASE WHEN label IS NOT NULL THEN concat(' · ', label) END,
+      CASE WHEN region_limit > 0
+        THEN concat(', lines ', region_offset, '–', region_offset + region_limit - 1)
+      END
+    )
     WHEN queue = 'new' THEN concat('new · ', voice)
   END AS label
 FROM timeline._windows

@@ -2,18 +2,20 @@
 -- One row per message in the window of a call: the items of the frame recorded for it, else the messages of its
 -- request; where a format records one message at a time, those that entered since the agent's call before.
 --
--- session_id   VARCHAR  session
--- source_id    BIGINT   file
--- span_id      VARCHAR  the call
--- queue        VARCHAR  frame; agent or compaction (a request); new (what entered since the call before)
--- position     BIGINT   position in the window; of what is new, on the order axis
--- message_ix   BIGINT   the message, in the source's message pool
--- slot         VARCHAR  frame: slot
--- band         VARCHAR  frame: source
--- retention    VARCHAR  frame: retention
--- pushed_turn  BIGINT   frame: turn it was pushed on
--- label        VARCHAR  frame: selector tag
--- voice        VARCHAR  new: who speaks
+-- session_id     VARCHAR  session
+-- source_id      BIGINT   file
+-- span_id        VARCHAR  the call
+-- queue          VARCHAR  frame; agent or compaction (a request); new (what entered since the call before)
+-- position       BIGINT   position in the window; of what is new, on the order axis
+-- message_ix     BIGINT   the message, in the source's message pool
+-- slot           VARCHAR  frame: slot
+-- band           VARCHAR  frame: source
+-- retention      VARCHAR  frame: retention
+-- pushed_turn    BIGINT   frame: turn it was pushed on
+-- label          VARCHAR  frame: selector tag
+-- region_offset  BIGINT   frame: first line of a paged view, 1-based
+-- region_limit   BIGINT   frame: lines of it
+-- voice          VARCHAR  new: who speaks
 WITH calls AS (
   SELECT
     m.session_id, m.source_id, m.agent_id, m.span_id,
@@ -31,7 +33,7 @@ WITH calls AS (
 shown AS (
   SELECT
     c.session_id, c.source_id, c.span_id, c.queue, l.position, l.message_ix, l.slot, l.band, l.retention,
-    l.pushed_turn, l.label
+    l.pushed_turn, l.label, l.region_offset, l.region_limit
   FROM calls c
   JOIN timeline._lengths n
     ON n.session_id = c.session_id AND n.source_id = c.source_id AND n.agent_id = c.agent_id AND n.queue = c.queue
@@ -54,9 +56,9 @@ heard AS (
 )
 SELECT
   session_id, source_id, span_id, queue, position, message_ix, slot, band, retention, pushed_turn, label,
-  CAST(NULL AS VARCHAR) AS voice
+  region_offset, region_limit, CAST(NULL AS VARCHAR) AS voice
 FROM shown
 UNION ALL
-SELECT session_id, source_id, next_span_id, 'new', place, message_ix, NULL, NULL, NULL, NULL, NULL, voice
+SELECT session_id, source_id, next_span_id, 'new', place, message_ix, NULL, NULL, NULL, NULL, NULL, NULL, NULL, voice
 FROM heard
 WHERE next_span_id IS NOT NULL AND span_kind IS DISTINCT FROM 'model_call'

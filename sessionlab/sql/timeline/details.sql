@@ -4,7 +4,7 @@
 --
 -- session_id      VARCHAR  session
 -- span_id         VARCHAR  span of `timeline.spans`
--- part            VARCHAR  window, response, arguments, output, summary, stderr, error or message
+-- part            VARCHAR  window, response, arguments, output, summary, stderr, error, message; of an agent probes
 -- ix              BIGINT   order within the part, 0-based
 -- label           VARCHAR  slot and band, role, who spoke, or tool
 -- text            VARCHAR  the text
@@ -43,6 +43,24 @@ WITH shown AS (
   FROM raw.entries e
   JOIN timeline._drawn o ON o.session_id = e.session_id AND o.source_id = e.source_id AND o.seq = e.seq
   WHERE e.kind = 'model_error' AND (e.detail->>'$.message') IS NOT NULL
+  UNION ALL
+  SELECT
+    e.session_id, concat('agent/', e.agent_id), 'probes', 0, 0, NULL,
+    concat(
+      count(*), ' read, ',
+      coalesce(
+        CAST(nullif(
+          count(*) FILTER (WHERE e.status = 'interrupted' OR (e.detail->>'$.canceled') = 'true'), 0
+        ) AS VARCHAR),
+        'none'
+      ),
+      ' of them canceled'
+    ),
+    NULL
+  FROM raw.entries e
+  JOIN timeline._drawn o ON o.session_id = e.session_id AND o.source_id = e.source_id AND o.seq = e.seq
+  WHERE e.kind = 'probe'
+  GROUP BY e.session_id, e.agent_id
 )
 SELECT
   session_id,

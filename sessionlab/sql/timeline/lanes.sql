@@ -12,7 +12,7 @@
 -- model            VARCHAR  model its profile names, else the one its calls name
 -- status           VARCHAR  running, blocked, done, failed; null unknown
 -- limit_hit        VARCHAR  ceiling that stopped it
--- limit_note       VARCHAR  the ceiling and what was observed, in words
+-- limit_note       VARCHAR  what was observed of the ceiling, in words: `stopped by the ceiling on turns: 5 of 5`
 -- entries          BIGINT   entries it has
 -- first_order      BIGINT   place of its first entry on the order axis; null without entries
 -- last_order       BIGINT   place of its last entry
@@ -61,14 +61,18 @@ SELECT
   a.status,
   a.limit_hit,
   CASE WHEN a.limit_hit IS NOT NULL THEN concat(
-    'stopped by its limit on ', replace(a.limit_hit, '_', ' '),
-    CASE WHEN a.limit_threshold IS NOT NULL
-      THEN concat(': ', regexp_replace(CAST(a.limit_threshold AS VARCHAR), '[.]0$', ''))
-    END,
-    CASE WHEN a.limit_observed IS NOT NULL
-      THEN concat(', observed ', regexp_replace(CAST(a.limit_observed AS VARCHAR), '[.]0$', ''))
-    END,
-    CASE WHEN a.limit_agent_id <> m.agent_id THEN concat(' by ', a.limit_agent_id) END
+    'stopped by the ceiling on ', replace(a.limit_hit, '_', ' '),
+    CASE WHEN a.limit_observed IS NOT NULL THEN concat(
+      ': ', CASE WHEN a.limit_hit = 'cost' THEN '$' END,
+      regexp_replace(CAST(a.limit_observed AS VARCHAR), '[.]0$', '')
+    ) END,
+    CASE WHEN a.limit_threshold IS NOT NULL THEN concat(
+      ' of ', CASE WHEN a.limit_hit = 'cost' THEN '$' END,
+      regexp_replace(CAST(a.limit_threshold AS VARCHAR), '[.]0$', ''),
+      CASE WHEN a.limit_hit = 'runtime' THEN ' s' END
+    ) END,
+    CASE WHEN a.limit_window IS NOT NULL THEN concat(' over ', a.limit_window, ' calls') END,
+    CASE WHEN a.limit_agent_id <> m.agent_id THEN concat(', observed by ', a.limit_agent_id) END
   ) END AS limit_note,
   coalesce(x.entries, 0) AS entries,
   x.first_order,

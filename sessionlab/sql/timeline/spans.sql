@@ -29,7 +29,7 @@
 -- context_tokens   BIGINT     all input of the request
 -- window_tokens    BIGINT     context window of the model
 -- output_tokens    BIGINT     output of the call
--- excerpt          VARCHAR    first 200 characters of what was said, asked or answered
+-- excerpt          VARCHAR    first 200 characters of what was said, asked or answered; of a tail behind `… `
 -- note             VARCHAR    why a lane is empty, or a remark
 WITH reach AS (
   SELECT
@@ -64,7 +64,13 @@ entry_spans AS (
     CASE
       WHEN bool_and(m.is_taken_over) THEN 'taken over from an earlier session'
       WHEN min(m.kind) = 'tool_result' THEN 'a result without its call'
+      WHEN min(m.span_kind) = 'probe' THEN 'canceled: this ends the session'
+      WHEN max(p.original_bytes) IS NOT NULL AND max(r.original_bytes) IS NOT NULL
+        THEN concat(
+          'output: tail of ', max(p.original_bytes), ' bytes; stderr: tail of ', max(r.original_bytes), ' bytes'
+        )
       WHEN max(p.original_bytes) IS NOT NULL THEN concat('output: tail of ', max(p.original_bytes), ' bytes')
+      WHEN max(r.original_bytes) IS NOT NULL THEN concat('stderr: tail of ', max(r.original_bytes), ' bytes')
     END AS note
   FROM timeline._marks m
   LEFT JOIN timeline._models c ON c.session_id = m.session_id AND c.span_id = m.span_id
@@ -72,6 +78,9 @@ entry_spans AS (
   LEFT JOIN pools p
     ON p.session_id = m.session_id AND p.source_id = m.source_id AND p.pool = 'text' AND p.ix = m.output_ix
     AND m.span_kind IN ('shell', 'git')
+  LEFT JOIN pools r
+    ON r.session_id = m.session_id AND r.source_id = m.source_id AND r.pool = 'text'
+    AND r.ix = TRY_CAST((m.detail->>'$.stderr_ix') AS BIGINT) AND m.span_kind IN ('shell', 'git')
   WHERE m.span_kind IS NOT NULL
   GROUP BY m.session_id, m.agent_id, m.span_id
 ),
