@@ -25,7 +25,8 @@ STAGE = "gg-session-record"
 """What the post-run stage is called in a run's log."""
 _SCRATCH = ".replay-assembly-"
 _POOLS = ("messages", "toolsets", "texts", "clips", "entries")
-_READ_BYTES = 1 << 15
+_READ_BYTES = 1 << 18
+"""Reading lets the compressor have its turn; much less at a time keeps both threads on one core."""
 _TOLD_EVERY = 1 << 24
 _NEVER = 1 << 63
 _LINE_FEED = 0x0A

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import compress, count
 from operator import is_not
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from sessionlab.formats.gg.records import OLD_BANDS, OLD_SLOTS, Item, Region
 from sessionlab.systems.gg.pooling import Body, Json, Pools
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _UNKEPT = object()
 """Stands for a body that was not taken in: it may have changed by the next time, and is not kept in memory."""
@@ -92,43 +92,62 @@ class Told:
 
     def messages(self, messages: Iterable[Json | Body], pools: Pools) -> bytes:
         """The indices of ``messages``, comma between them; new bodies are interned in order."""
-        elements, kept = self._kept(messages)
-        new: list[bytes] = []
-        for i, body in enumerate(elements[kept:], kept):
+        elements = list(messages)
+
+        def part(at: int) -> bytes:
+            body = elements[at]
             if type(body) is Body and body.owner is pools and body.part:
-                new.append(body.part)
-            else:
-                new.append(pools.intern_message(body))
-                if type(body) is not Body:
-                    elements[i] = _UNKEPT
-        return self._tell(elements, kept, new)
+                return body.part
+            index = pools.intern_message(body)
+            if type(body) is not Body:
+                elements[at] = _UNKEPT
+            return index
+
+        return self._tell(elements, part)
 
     def items(self, items: Iterable[WindowItem], pools: Pools) -> bytes:
         """The items, comma between them; new bodies are interned in order."""
-        elements, kept = self._kept(items)
-        new: list[bytes] = []
-        for item in elements[kept:]:
+        elements = list(items)
+
+        def part(at: int) -> bytes:
+            item = elements[at]
             if not isinstance(item, WindowItem):
                 raise TypeError(f"expected window items, found {type(item).__name__}")
-            new.append(item.told if item.owner is pools else item.tell(pools))
-        return self._tell(elements, kept, new)
+            return item.told if item.owner is pools else item.tell(pools)
 
-    def _kept(self, told: Iterable[object]) -> tuple[list[object], int]:
-        """The list, and how many elements at its start are the very ones of the last time."""
-        elements, before = list(told), self._elements
+        return self._tell(elements, part)
+
+    def _tell(self, elements: list[Any], part: Callable[[int], bytes]) -> bytes:
+        """The parts of all elements; ``part`` is asked for those that stood not there the last time, in order.
+
+        Compared by identity: elements that were taken in are what they were. What stood behind an element that was
+        taken out, or that another took the place of, stands there still.
+        """
+        before, parts = self._elements, self._parts
         size = len(before)
-        if size <= len(elements) and elements[:size] == before:  # by identity, where both are what was taken in
-            return elements, size
-        return elements, next(compress(count(), map(is_not, elements, before)), min(size, len(elements)))
-
-    def _tell(self, elements: list[object], kept: int, new: list[bytes]) -> bytes:
-        if kept < len(self._parts):
-            del self._parts[kept:]
-            self._joined = b""
-        self._parts += new
-        if self._joined and new:
-            self._joined = b"%b,%b" % (self._joined, b",".join(new))
-        elif not self._joined:
-            self._joined = b",".join(self._parts)
+        if size <= len(elements) and elements[:size] == before:
+            new = [part(at) for at in range(size, len(elements))]
+            if new:
+                self._joined = b"%b,%b" % (self._joined, b",".join(new)) if parts else b",".join(new)
+                parts += new
+        else:
+            kept = next(compress(count(), map(is_not, elements, before)), min(size, len(elements)))
+            told = parts[:kept]
+            for put in (0, 1):
+                at = kept + put
+                found = _place(before, elements[at], kept) if at < len(elements) else None
+                if found is not None and elements[at : at + size - found] == before[found:]:
+                    told += [part(kept)][:put]
+                    told += parts[found:]
+                    break
+            told += [part(at) for at in range(len(told), len(elements))]
+            self._parts, self._joined = told, b",".join(told)
         self._elements = elements
         return self._joined
+
+
+def _place(elements: list[object], element: object, start: int) -> int | None:
+    try:
+        return elements.index(element, start)
+    except ValueError:
+        return None

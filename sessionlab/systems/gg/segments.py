@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LEVEL = isal_zlib.ISAL_BEST_COMPRESSION
 """Of the levels isal has, the one whose files are nearest to deflate's default."""
-_PIECE_BYTES = 1 << 21
+_PIECE_BYTES = 1 << 22
 """How much of a segment is gathered before it is compressed."""
 _WAITING = 3
 """Pieces that may wait for the compressor: more would only take memory."""
