@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,9 +61,9 @@ def assemble(source: Source, out: Out = None, keep_journal: Keep = False, json: 
     if json:
         output.print_json({"record": str(record), **done.as_dict(), "warning": kept})
         return
-    sys.stdout.write(f"{record}: {_told(done)}\n")
+    sys.stdout.write(f"{output.visible(str(record))}: {_told(done)}\n")
     if kept is not None:
-        sys.stderr.write(f"sessionlab: {kept}\n")
+        sys.stderr.write(f"sessionlab: {output.visible(kept)}\n")
 
 
 def salvage(
@@ -76,7 +77,7 @@ def salvage(
     record = gg.salvage(workspace, run_dir)
     if record is None:
         raise typer.Exit(1)
-    sys.stdout.write(f"{record}\n")
+    sys.stdout.write(f"{output.visible(str(record))}\n")
 
 
 def verify(
@@ -216,6 +217,10 @@ def _progress(path: Path) -> Iterator[Callable[[int], None] | None]:
 
 
 def _log_to_stderr() -> None:
-    import logging  # noqa: PLC0415 (salvage alone speaks through the log)
+    """Salvage alone speaks through the log; here it is printed as everything else is."""
 
-    logging.basicConfig(format="sessionlab: %(message)s", level=logging.WARNING)
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            sys.stderr.write(f"sessionlab: {output.visible(record.getMessage())}\n")
+
+    logging.getLogger("sessionlab.gg").addHandler(Told())

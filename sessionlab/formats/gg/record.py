@@ -121,7 +121,7 @@ def _check_version(data: bytes) -> None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Unparseable(str(error)) from None
     if version is None:
-        raise Refusal("format", "missing field `formatVersion`", line=None)
+        raise Refusal("malformed_record", "missing field `formatVersion`", line=None)
     if version != FORMAT_VERSION:
         raise Refusal(
             "format",
@@ -148,7 +148,8 @@ def _clips(document: Document, rows: SessionRows) -> dict[int, Clip]:
             rows.out.note("clip_order", f"the clip of text {clip.text} stands behind that of text {before}")
         if clip.text >= len(document.texts):
             rows.out.note("dangling_reference", f"a clip names text {clip.text}, but there are {len(document.texts)}")
-        clips.setdefault(clip.text, clip)
+        if clips.setdefault(clip.text, clip) is not clip:
+            rows.out.note("repeated_clip", f"text {clip.text} has two rows in the clip table")
         before = clip.text
     return clips
 

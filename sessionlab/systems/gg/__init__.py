@@ -29,10 +29,11 @@ from sessionlab.systems.gg.agent import AgentCapture
 from sessionlab.systems.gg.assembly import RECORD, Assembled, assemble, scratch_beside
 from sessionlab.systems.gg.exclusion import exclude_from_git
 from sessionlab.systems.gg.lists import WindowItem
+from sessionlab.systems.gg.place import JOURNAL
 from sessionlab.systems.gg.pooling import Body, Tools
 from sessionlab.systems.gg.stage import StageReport, remove_journal, salvage, session_record
 from sessionlab.systems.gg.verification import Finding, Verification, files, verify
-from sessionlab.systems.gg.writer import JOURNAL, Captured, JournalWriter
+from sessionlab.systems.gg.writer import Captured, JournalWriter
 
 __all__ = [
     "JOURNAL",

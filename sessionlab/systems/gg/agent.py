@@ -16,13 +16,14 @@ from sessionlab.formats.gg.records import (
     Workspace,
 )
 from sessionlab.systems.gg.lists import Told, WindowItem
-from sessionlab.systems.gg.pooling import Body, Json, Text, Tools, json_bytes
+from sessionlab.systems.gg.pooling import Body, Json, Text, Tools, checked, json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from sessionlab.systems.gg.writer import JournalWriter
 
+_ROLES = {"agent": "agent", "compaction": "compaction"}
 _SHAPES = {"complete": b'"complete"', "complete_requiring": b'"complete_requiring"'}
 _ORIGINS = {"tool": b'"tool"', "program": b'"program"', "hook": b'"hook"'}
 _LIFTED = {"fileText": "contents", "shell": "body"}
@@ -32,9 +33,9 @@ _I32_MIN, _I32_MAX = -(2**31), 2**31 - 1
 _WORKSPACE = Workspace()
 
 _encode = msgspec.json.Encoder().encode
-_failure = msgspec.json.Decoder(ModelFailure).decode
-_images = msgspec.json.Decoder(list[Image]).decode
-_folder = msgspec.json.Decoder(Cwd).decode
+_failure = msgspec.json.Decoder(ModelFailure)
+_image = msgspec.json.Decoder(Image)
+_folder: msgspec.json.Decoder[Cwd] = msgspec.json.Decoder(Cwd)
 
 
 class AgentCapture:
@@ -90,7 +91,7 @@ class AgentCapture:
         if writer.idle:
             return
         try:
-            why = _encode(_failure(_encode(error)))
+            why = _encode(checked(error, _failure))
             with writer.lock:
                 request = self._request(messages, tools, role, shape)
                 took = _duration(duration_ms)
@@ -125,13 +126,13 @@ class AgentCapture:
                 json_bytes(_word(call_id)), json_bytes(_word(name)), json_bytes(arguments),
             )  # fmt: skip
             if cwd is not None:
-                call += b',"cwd":' + _encode(_folder(_encode(cwd)))
+                call += b',"cwd":' + _encode(checked(cwd, _folder))
             fed = self._text(output, writer.tool_ceiling)
             told = None if summary is None else self._text(summary, None)
             facts, bulk = _lifted(data)
             lifted = None if bulk is None else self._text(bulk, writer.tool_ceiling)
             facts_told = b"" if facts is None else b',"data":' + json_bytes(facts)
-            shown = b',"images":' + _encode(_images(_encode(list(images)))) if images else b""
+            shown = b',"images":' + _encode([checked(one, _image) for one in images]) if images else b""
             why = b"" if failure is None else b',"failure":' + json_bytes(failure)
             with writer.lock:
                 intern = writer.pools.intern_text
@@ -169,9 +170,7 @@ class AgentCapture:
         stderr: str | bytes = "",
     ) -> None:
         """A shell command gg ran: for the model's tool, for its program, or for a hook (1.12)."""
-        self._command(
-            b'"type":"shell","origin":%b' % _ORIGINS.get(origin, b""), command, cwd, exit_code, stdout, stderr
-        )
+        self._command(origin, command, cwd, exit_code, stdout, stderr)
 
     def git(
         self,
@@ -183,7 +182,7 @@ class AgentCapture:
         stderr: str | bytes = "",
     ) -> None:
         """A git command of gg's own orchestration (1.12)."""
-        self._command(b'"type":"git"', command, cwd, exit_code, stdout, stderr)
+        self._command(None, command, cwd, exit_code, stdout, stderr)
 
     def cancel_probe(self, canceled: bool) -> None:
         """A look at the cancel file (1.13)."""
@@ -208,7 +207,7 @@ class AgentCapture:
     ) -> tuple[bytes, bytes, bytes]:
         """A request as JSON, in three pieces (1.7); an empty list of tools is none."""
         pools = self._writer.pools
-        told, made = self._told[role], _SHAPES[shape]
+        told, made = self._told[_ROLES[role]], _SHAPES[shape]
         head = b'{"role":"%b","shape":%b,"messages":[' % (role.encode(), made)
         sent = told.messages(messages, pools)
         if tools is None or (type(tools) is not Tools and len(tools) == 0):  # type: ignore[arg-type]
@@ -216,7 +215,7 @@ class AgentCapture:
         return head, sent, b'],"toolset":%b}' % pools.intern_toolset(tools)
 
     def _command(
-        self, head: bytes, command: str, cwd: Cwd, exit_code: int, stdout: str | bytes, stderr: str | bytes
+        self, origin: str | None, command: str, cwd: Cwd, exit_code: int, stdout: str | bytes, stderr: str | bytes
     ) -> None:
         writer = self._writer
         if writer.idle:
@@ -224,10 +223,9 @@ class AgentCapture:
         try:
             if type(exit_code) is not int or not _I32_MIN <= exit_code <= _I32_MAX:
                 raise ValueError(f"exit code {exit_code!r}: expected a whole number of 32 bits")  # noqa: TRY301
-            if head.endswith(b":"):
-                raise ValueError("a shell command's origin is `tool`, `program` or `hook`")  # noqa: TRY301
+            head = b'"type":"git"' if origin is None else b'"type":"shell","origin":%b' % _ORIGINS[origin]
             line = json_bytes(_word(command))
-            folder = b'{"type":"workspace"}' if cwd is _WORKSPACE else _encode(_folder(_encode(cwd)))
+            folder = b'{"type":"workspace"}' if cwd is _WORKSPACE else _encode(checked(cwd, _folder))
             out = self._text(stdout, writer.stream_ceiling)
             err = self._text(stderr, writer.stream_ceiling)
             with writer.lock:
@@ -268,6 +266,8 @@ def _word(value: object) -> str:
 
 def _count(value: float) -> int:
     """Milliseconds as a u64; a fraction of one is dropped."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"expected milliseconds, found {value!r}")
     count = int(value)
     if not 0 <= count <= _U64_MAX:
         raise ValueError(f"{value!r} ms: expected 0 to 2^64 - 1")

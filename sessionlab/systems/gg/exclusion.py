@@ -24,6 +24,8 @@ def exclude_from_git(workspace: Path | str) -> bool:
         folder = _git_folder(Path(workspace))
         if folder is None:
             return False
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder}, which `.git` leads to, is no folder")
         _append_once(folder / "info" / "exclude")
     except (OSError, ValueError) as error:
         _log.warning("%s: the journal could not be excluded from git: %s", workspace, error)
@@ -47,6 +49,8 @@ def _git_folder(workspace: Path) -> Path | None:
 
 
 def _append_once(exclude: Path) -> None:
+    if exclude.exists() and not exclude.is_file():  # a pipe would be waited at for ever
+        raise OSError(f"{exclude} is no file")
     present = exclude.read_bytes() if exclude.exists() else b""
     if PATTERN.encode() in (line.rstrip(b"\r") for line in present.split(b"\n")):
         return

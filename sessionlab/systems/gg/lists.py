@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sessionlab.formats.gg.records import OLD_BANDS, OLD_SLOTS, Item, Region
-from sessionlab.systems.gg.pooling import Body, Json, Pools
+from sessionlab.systems.gg.pooling import Body, Json, Pools, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,7 +68,7 @@ class WindowItem:
             "source": self.source,
             "retention": self.retention,
             "turn": self.turn,
-            "label": self.label,
+            "label": None if self.label is None else utf8(self.label).decode(),
             "region": self.region,
         }
         stated = {name: value for name, value in members.items() if value is not None}

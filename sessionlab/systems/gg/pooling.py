@@ -6,7 +6,10 @@ Taking a body in (hashing, escaping) is apart from interning it, so that a calle
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from sessionlab.formats.gg.addresses import canonical_json, fingerprint_exact
 
@@ -14,6 +17,9 @@ STREAM_CEILING = 32_768
 """Bytes kept of one recorded stdout or stderr (3.7)."""
 TOOL_CEILING = 262_144
 """Bytes kept of one recorded tool output or lifted data text (3.7)."""
+
+T = TypeVar("T")
+_encode = msgspec.json.Encoder().encode
 
 Json: TypeAlias = object
 """What `json.loads` can give."""
@@ -126,6 +132,8 @@ class Pools:
         Raises:
             TypeError, ValueError: it is no JSON.
         """
+        if not isinstance(tools, list | tuple):
+            raise TypeError(f"expected a list of tools, found {type(tools).__name__}")
         canonical = json_bytes(tools)
         address = fingerprint_exact(canonical)
         return Tools(self, address, b',"toolset":{"id":"%b","tools":%b}}\n' % (address.encode(), canonical))
@@ -190,7 +198,7 @@ def json_bytes(value: Json) -> bytes:
     try:
         return canonical_json(value)
     except UnicodeEncodeError:
-        return canonical_json(_encodable(value))
+        return canonical_json(plain_json(value))
 
 
 def utf8(text: str) -> bytes:
@@ -201,14 +209,34 @@ def utf8(text: str) -> bytes:
         return _without_surrogates(text).encode()
 
 
-def _encodable(value: Json) -> Json:
+def plain_json(value: Json) -> Json:
+    """``value`` in plain types, its members in their order, lone surrogates as U+FFFD.
+
+    Raises:
+        TypeError, ValueError: it is no JSON.
+    """
     if isinstance(value, str):
         return _without_surrogates(value)
-    if isinstance(value, dict):
-        return {_without_surrogates(name): _encodable(member) for name, member in value.items()}
+    if isinstance(value, Mapping):
+        if not all(isinstance(name, str) for name in value):
+            raise TypeError("a key of an object is no string")
+        return {_without_surrogates(name): plain_json(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_encodable(member) for member in value]
+        return [plain_json(member) for member in value]
+    canonical_json(value)  # raises for what is none
     return value
+
+
+def checked(value: msgspec.Struct, decoder: msgspec.json.Decoder[T]) -> T:
+    """A typed object as a reader will find it; lone surrogates are U+FFFD in it.
+
+    Raises:
+        msgspec.ValidationError: a member is of the wrong type or out of range.
+    """
+    try:
+        return decoder.decode(_encode(value))
+    except UnicodeEncodeError:
+        return decoder.decode(_encode(plain_json(msgspec.to_builtins(value))))
 
 
 def _without_surrogates(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Batches of bytes in, from any thread and without ever waiting; a file out, written by a thread of its own.
+"""Batches of bytes in, from any thread and without waiting; a journal out, written by a thread of its own.
 
 The queue is bounded, so that a stalled disk costs capture and not memory. Whatever goes wrong in the thread is kept as
 a sentence; nothing is raised at the one who hands batches over.
@@ -7,46 +7,65 @@ a sentence; nothing is raised at the one who hands batches over.
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
+from sessionlab.systems.gg.place import open_journal
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover (no locks there: gg runs in Linux containers)
+    fcntl = None  # type: ignore[assignment]
 
 DEPTH = 64
 """Batches that may wait (0.1)."""
 GRACE_S = 2.0
 """How long the last batch waits for room in a full queue (0.1), and a close for a disk that does not move."""
 _RETRY_S = 0.01
+_TURN_S = 0.0001
+"""What a caller gives up when the queue is half full: the interpreter runs one thread at a time, and would let a burst
+of calls fill the queue before the writer had its turn."""
 
 
 class Sink:
-    """A file that is written behind a bounded queue.
+    """A journal that is written behind a bounded queue.
 
     Attributes:
         failure: why the thread gave up, or None.
         written: bytes that reached the file.
     """
 
-    def __init__(self, path: Path, *, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(self, workspace: Path, *, prepare: Callable[[], None] | None = None) -> None:
         """Start the thread: it calls ``prepare``, makes the folder and opens the file, outside the caller's time."""
         self.failure: str | None = None
         self.written = 0
-        self._path, self._prepare = path, prepare
+        self._workspace, self._prepare = workspace, prepare
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="gg-journal", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except Exception as error:  # noqa: BLE001 (no thread to be had: the run goes on without capture)
+            self.failure = worded(error)
 
     def offer(self, batch: bytes) -> bool:
-        """Queue ``batch``; False, at once, when there is no room for it or nobody to write it.
+        """Queue ``batch``; False when there is no room for it or nobody to write it.
 
         One caller at a time: what is minted and what is queued must keep one order.
         """
-        if self.failure is not None or self._queue.qsize() >= DEPTH:
+        waiting = self._queue.qsize()
+        if waiting >= DEPTH // 2 and self.failure is None:
+            sleep(_TURN_S)
+            waiting = self._queue.qsize()
+        if self.failure is not None or waiting >= DEPTH:
             return False
         self._queue.put(batch)
         return True
@@ -66,19 +85,20 @@ class Sink:
 
     def _run(self) -> None:
         try:
+            if hasattr(signal, "pthread_sigmask"):  # a pipe whose reader leaves is an error here, not the run's end
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
             if self._prepare is not None:
                 self._prepare()
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = _open(self._path)
+            self._fd = _opened(self._workspace)
             try:
                 while (batch := self._queue.get()) is not None:
                     self._write(batch)
+                if os.fstat(self._fd).st_nlink == 0:
+                    raise FileNotFoundError("the journal was removed while it was written")
             finally:
                 os.close(self._fd)
         except BaseException as error:  # noqa: BLE001 (whatever it is, the run that is observed must not notice)
-            self.failure = f"{type(error).__name__}: {error}"
-        else:
-            self.failure = None
+            self.failure = worded(error)
 
     def _write(self, batch: bytes) -> None:
         view = memoryview(batch)
@@ -88,18 +108,34 @@ class Sink:
             view = view[count:]
 
 
-def _open(path: Path) -> int:
-    """A descriptor at the end of a new or empty file, or of a pipe.
+def worded(error: BaseException) -> str:
+    """An error in words, even one that cannot tell itself."""
+    said = ""
+    with suppress(Exception):
+        said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _opened(workspace: Path) -> int:
+    """A descriptor at the end of a new or empty journal, or of a pipe.
 
     Raises:
         FileExistsError: something stands in it: a journal holds one session, and another's is not written over.
-        OSError: it cannot be opened, or is a link: the folder is the model's to write in.
+        OSError: it cannot be opened, or another writer has it.
     """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    told = os.fstat(fd)
-    if stat.S_ISREG(told.st_mode) and told.st_size:
+    fd = open_journal(workspace, os.O_WRONLY | os.O_CREAT | os.O_APPEND, make=True)
+    try:
+        told = os.fstat(fd)
+        if stat.S_ISREG(told.st_mode):
+            if fcntl is not None:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _must_be_empty(os.fstat(fd).st_size)
+    except BaseException:
         os.close(fd)
-        raise FileExistsError(
-            f"{path} holds {told.st_size:,} bytes already; move it away, a journal is not written over"
-        )
+        raise
     return fd
+
+
+def _must_be_empty(size: int) -> None:
+    if size:
+        raise FileExistsError(f"the journal holds {size:,} bytes already; it is not written over: move it away")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessionlab.errors import JournalRefused
 from sessionlab.systems.gg.assembly import RECORD, STAGE, Assembled, assemble
-from sessionlab.systems.gg.writer import JOURNAL
+from sessionlab.systems.gg.place import JOURNAL, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,19 +103,28 @@ def salvage(workspace: Path | str, run_dir: Path | str, *, harness: str = HARNES
 
 
 def _salvaged(workspace: Path, run_dir: Path, harness: str) -> Path | None:
-    (workspace / JOURNAL).lstat()  # where nothing is to be had, nothing is made
+    source = open_journal(workspace, os.O_RDONLY | os.O_NONBLOCK)  # where nothing is to be had, nothing is made
+    try:
+        return _folded(source, workspace, run_dir, harness)
+    except JournalRefused as refusal:  # it speaks of the copy
+        raise JournalRefused(workspace / JOURNAL, refusal.kind, refusal.detail, line=refusal.line) from None
+    finally:
+        os.close(source)
+
+
+def _folded(source: int, workspace: Path, run_dir: Path, harness: str) -> Path | None:
     run_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".salvage-", dir=run_dir) as scratch:
         copy = Path(scratch) / JOURNAL
         copy.parent.mkdir()
-        _copy(workspace / JOURNAL, copy)
+        _copy(source, copy)
         report = session_record(run_dir, scratch, harness=harness)
     if report.artifact is None:
         _log.warning("%s: nothing salvaged from %s: not a run of %s", STAGE, workspace, HARNESS)
     return report.artifact
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: int, target: Path) -> None:
     """Copy what can still be read of a file that is being written, truncated or taken away.
 
     The copy ends where the file ended when it was opened, so that a writer still at work cannot keep it going. What
@@ -124,26 +133,20 @@ def _copy(source: Path, target: Path) -> None:
     Raises:
         OSError: nothing of it can be read.
     """
-    reading = open(source, "rb", buffering=0, opener=_opener)  # noqa: SIM115 (Path.open takes no opener)
-    with reading as read, target.open("wb") as out:
-        told = os.fstat(read.fileno())
-        if not stat.S_ISREG(told.st_mode):
-            raise OSError(f"{source} is no regular file")
-        left = told.st_size
+    told = os.fstat(source)
+    if not stat.S_ISREG(told.st_mode):  # a pipe would be waited at for ever
+        raise OSError("the journal is no regular file")
+    left = told.st_size
+    with target.open("wb") as out:
         while left > 0:
             try:
-                block = read.read(min(_COPY_BYTES, left))
+                block = os.read(source, min(_COPY_BYTES, left))
             except OSError as error:
                 if not out.tell():
                     raise
-                _log.warning("%s: %s can be read up to byte %d only: %s", STAGE, source, out.tell(), error)
+                _log.warning("%s: the journal can be read up to byte %d only: %s", STAGE, out.tell(), error)
                 break
             if not block:
                 break
             out.write(block)
             left -= len(block)
-
-
-def _opener(path: str, flags: int) -> int:
-    """The workspace is the model's: a link in it may lead anywhere, and a pipe would be waited at for ever."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

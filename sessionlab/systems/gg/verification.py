@@ -39,6 +39,7 @@ REMARKS = frozenset(
     }
 )  # fmt: skip
 """Kinds of problems that are told and fault nothing; every other one does."""
+_OWN_NAMES = frozenset({"replay.json.gz", "replay.ndjson"})
 _NAMES = ("*.ndjson", "*.json.gz", "replay.json")
 
 
@@ -147,12 +148,15 @@ def verify(
 
 
 def files(folder: Path | str) -> Iterator[Path]:
-    """The records and journals below a folder, told by their content, in order."""
+    """The records and journals below a folder, told by their content or by the names gg gives them, in order."""
     found = {path for name in _NAMES for path in Path(folder).rglob(name) if path.is_file()}
     for path in sorted(found):
-        with path.open("rb") as stream:
-            if kind_of(Recording(stream, uri=str(path)).head()) is not None:
-                yield path
+        if path.name in _OWN_NAMES:
+            yield path
+        else:
+            with path.open("rb") as stream:
+                if kind_of(Recording(stream, uri=str(path)).head()) is not None:
+                    yield path
 
 
 def _record(recording: Recording) -> tuple[SessionRows, Truncation | None, list[Problem]]:

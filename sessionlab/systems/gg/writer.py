@@ -8,15 +8,19 @@ is logged, and is never raised at the run that is observed.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from sessionlab.formats.gg.lines import HeaderLine
 from sessionlab.formats.gg.records import FORMAT_VERSION, AgentRow, Modalities, Origin, Recorder, Seed, Truncation
+from sessionlab.formats.gg.strict import Strict
 from sessionlab.systems.gg.agent import AgentCapture
 from sessionlab.systems.gg.exclusion import exclude_from_git
 from sessionlab.systems.gg.pooling import (
@@ -26,24 +30,23 @@ from sessionlab.systems.gg.pooling import (
     Json,
     Pools,
     Tools,
+    checked,
+    plain_json,
 )
-from sessionlab.systems.gg.sink import Sink
+from sessionlab.systems.gg.sink import Sink, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
     from typing import Self
 
-JOURNAL = ".gg/replay.ndjson"
-"""Where a journal stands, from the root of the workspace."""
 MAX_BYTES = 268_435_456
 """The journal's ceiling where the capability set names none."""
 
-T = TypeVar("T")
 _log = logging.getLogger("sessionlab.gg")
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 """Maps by their keys, objects by their members as declared."""
+_recorder, _seed, _row = (msgspec.json.Decoder(kind) for kind in (Recorder, Seed, AgentRow))
+_header: Strict[HeaderLine] = Strict(HeaderLine)
 _open: weakref.WeakSet[JournalWriter] = weakref.WeakSet()
 
 
@@ -104,20 +107,21 @@ class JournalWriter:
         self._finishing = threading.Lock()
         self._captured: Captured | None = None
         self.idle = False
-        self._sink = Sink(Path(workspace) / JOURNAL, prepare=lambda: _exclude(workspace))
+        self._sink = Sink(Path(workspace), prepare=lambda: _exclude(workspace))
         _open.add(self)
         try:
             header = {
                 "type": "header",
                 "formatVersion": FORMAT_VERSION,
-                "sessionId": session_id,
-                "routingKey": routing_key,
-                "capabilitySet": capability_set,
-                "recorder": checked(recorder, Recorder),
+                "sessionId": plain_json(session_id),
+                "routingKey": plain_json(routing_key),
+                "capabilitySet": plain_json(capability_set),
+                "recorder": checked(recorder, _recorder),
             }
-            told = {name: value for name, value in header.items() if value is not None}
+            line = _encode({name: value for name, value in header.items() if value is not None})
+            _header(line)  # a header that no reader takes would cost the whole journal
             with self.lock:
-                self.queue(_encode(told) + b"\n")
+                self.queue(line + b"\n")
         except BaseException as error:
             self.broke(error)
             if not isinstance(error, Exception):
@@ -128,9 +132,7 @@ class JournalWriter:
         """The writer itself; `finish` is called at the end, whatever ends it."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Write the terminating line."""
         self.finish()
 
@@ -186,9 +188,11 @@ class JournalWriter:
                     end = {"type": "end", "entries": self._entries}
                     landed_line = _encode(end if stopped is None else {**end, "truncation": stopped}) + b"\n"
                 landed = self._sink.close(landed_line)
+                if not landed:  # never "no failure": the journal may lack any number of lines
+                    self._stopped = self._stopped or self._truncation("write_failed")
+                    why = self._sink.failure or "the disk does not move"
+                    _log.warning("%s: the end of the journal is not known to be written: %s", self.session_id, why)
                 self._captured = Captured(self._entries, self.stopped, landed)
-                if not landed:
-                    _log.warning("%s: the end of the journal is not known to be written: %s", *self._why())
             return self._captured
 
     def tell_agent(self, row: AgentRow, *, is_root_end: bool = False) -> None:
@@ -198,7 +202,7 @@ class JournalWriter:
         if is_root_end:
             self._reseed()
         try:
-            line = b'{"type":"agent","agent":%b}\n' % _encode(checked(row, AgentRow))
+            line = b'{"type":"agent","agent":%b}\n' % _encode(checked(row, _row))
             with self.lock:
                 self.queue(line)
         except BaseException as error:
@@ -232,7 +236,7 @@ class JournalWriter:
 
     def broke(self, error: BaseException) -> None:
         """Stop capture because of an error of its own."""
-        self._stop("write_failed", f"{type(error).__name__}: {error}")
+        self._stop("write_failed", worded(error))
 
     def _stop(self, reason: str, why: str) -> None:
         """For good. What was interned for the batch in hand is lost with it, so nothing may follow."""
@@ -253,7 +257,7 @@ class JournalWriter:
 
     def _tell_seed(self) -> None:
         try:
-            line = b'{"type":"seed","seed":%b}\n' % _encode_sorted(checked(self._seed, Seed))
+            line = b'{"type":"seed","seed":%b}\n' % _encode_sorted(checked(self._seed, _seed))
             with self.lock:
                 self.queue(line)
         except BaseException as error:
@@ -266,29 +270,20 @@ class JournalWriter:
             self._denied = False
             self._tell_seed()
 
-    def _why(self) -> tuple[str, str]:
-        return self.session_id, self._sink.failure or "the disk does not move"
-
     def forget_parent(self) -> None:
         """In a forked child: there is no thread here, and the journal is the parent's."""
         self.idle = True
         self.lock, self._finishing = threading.Lock(), threading.Lock()
-        self._captured = Captured(self._entries, self._truncation("write_failed"), landed=False)
-
-
-def checked(value: T, kind: type[T]) -> T:
-    """``value`` as a reader will find it.
-
-    Raises:
-        msgspec.ValidationError: a member is of the wrong type or out of range.
-    """
-    return msgspec.json.decode(_encode(value), type=kind)
+        self._stopped = self._truncation("write_failed")
+        self._captured = Captured(self._entries, self._stopped, landed=False)
 
 
 def _ceiling(capability_set: Mapping[str, object]) -> int:
-    limits = capability_set.get("limits") if isinstance(capability_set, dict) else None
-    told = limits.get("replayMaxBytes") if isinstance(limits, dict) else None
-    return int(told) if isinstance(told, int | float) and not isinstance(told, bool) else MAX_BYTES
+    limits = capability_set.get("limits") if isinstance(capability_set, Mapping) else None
+    told = limits.get("replayMaxBytes") if isinstance(limits, Mapping) else None
+    if isinstance(told, bool) or not isinstance(told, int | float) or not math.isfinite(told):
+        return MAX_BYTES
+    return int(told)
 
 
 def _exclude(workspace: Path | str) -> None:

@@ -75,7 +75,9 @@ PLACES: dict[str, Call] = {
     "tools handle": lambda root, bad: root.model_io([USER], {}, tools=root._writer.toolset([bad])),
     "response": lambda root, bad: root.model_io([USER], {"text": bad}),
     "arguments": lambda root, bad: root.tool_result("c", "look", {"n": bad}),
-    "data": lambda root, bad: root.tool_result("c", "look", {}, data={"kind": "shell", "data": {"body": "b", "x": bad}}),
+    "data": lambda root, bad: root.tool_result(
+        "c", "look", {}, data={"kind": "shell", "data": {"body": "b", "x": bad}}
+    ),
     "failure class": lambda root, bad: root.tool_result("c", "look", {}, failure=bad),
     "frame": lambda root, bad: root.prompt_frame([_item(), _item(message=bad)]),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -89,9 +90,9 @@ def test_a_full_disk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
 def test_a_disk_that_is_full_from_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Where not one byte can be written there is an empty journal or none, and no record of it."""
     with small_volume(tmp_path / "disk") as disk:
-        with (disk / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space left"):
-            while True:
-                ballast.write(bytes(4096))
+        with (disk / "ballast").open("wb", buffering=0) as ballast, contextlib.suppress(OSError):
+            while ballast.write(bytes(4096)):
+                pass
         recorder = writer(disk)
         _is_lost(recorder, root_of(recorder), disk)
         with pytest.raises(JournalRefused, match=r"no header line|cannot be read"):
@@ -201,11 +202,11 @@ def test_a_closed_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("torn", [False, True])
 @pytest.mark.parametrize(
-    "error", [RuntimeError("no"), MemoryError(), SystemExit(3), KeyboardInterrupt(), OSError(errno.EIO, "gone")], ids=repr
+    "error",
+    [RuntimeError("no"), MemoryError(), SystemExit(3), KeyboardInterrupt(), OSError(errno.EIO, "gone")],
+    ids=repr,
 )
-def test_a_writer_that_dies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, torn: bool
-) -> None:
+def test_a_writer_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, torn: bool) -> None:
     """Whatever is raised in the thread that writes, between batches or within one, stays there and stops capture."""
     write = os.write
     dying = threading.Event()
@@ -270,7 +271,7 @@ def test_a_journal_that_stands_already(tmp_path: Path, caplog: pytest.LogCapture
     second = writer(tmp_path, session_id="run-2")
     _is_lost(second, root_of(second), tmp_path)
     assert (tmp_path / JOURNAL).read_bytes() == before
-    assert _warnings(caplog, "a journal is not written over")
+    assert _warnings(caplog, "it is not written over")
 
 
 def test_two_writers_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,9 +262,14 @@ def test_a_with_block(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_an_error_in_a_with_block(tmp_path: Path, error: type[BaseException]) -> None:
     """What ends the run is the run's and goes on; the journal has its end line."""
-    with pytest.raises(error), writer(tmp_path) as recorder:
-        root_of(recorder).clock(elapsed_ms=1)
-        raise error
+
+    def play() -> None:
+        with writer(tmp_path) as recorder:
+            root_of(recorder).clock(elapsed_ms=1)
+            raise error
+
+    with pytest.raises(error):
+        play()
     assert lines_of(written(tmp_path))[-1] == {"type": "end", "entries": 1}
 
 

@@ -175,7 +175,9 @@ def test_excludes_that_cannot_be_written(tmp_path: Path, wrong: str, caplog: pyt
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"no such line\n", b"gitdir: /nowhere/at/all/\0\n", b"\xff\xfe"], ids=["empty", "words", "nul", "binary"]
+    "content",
+    [b"", b"no such line\n", b"gitdir: /nowhere/at/all/\0\n", b"\xff\xfe"],
+    ids=["empty", "words", "nul", "binary"],
 )
 def test_a_git_file_that_leads_nowhere(tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
     """A file `.git` of any content is warned of, and capture goes on."""

@@ -1,4 +1,4 @@
-"""Salvage (section 4.7): a journal that is damaged, vanishing, growing or not to be read in; a record or nothing out."""
+"""Salvage (section 4.7): a journal damaged, vanishing, growing or not to be read in; a record or nothing out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import threading
 from pathlib import Path
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from sessionlab.systems import gg
 from sessionlab.systems.gg import stage
+from sessionlab.systems.gg.place import open_journal
 from tests.formats.gg_examples import HEADER, ROOT, B, call, end, entry, journal, message
 from tests.systems.gg.failing import BECOME_NOBODY, as_root, open_folder, program, small_volume
 from tests.systems.gg.journals import JOURNAL, RECORD, S, tree, unpacked
@@ -106,6 +107,14 @@ def test_a_refused_journal(tmp_path: Path, data: bytes, why: str, caplog: pytest
     assert (workspace / JOURNAL).read_bytes() == data
 
 
+def test_a_refusal_names_the_journal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What is named is the journal that lies in the workspace, not the copy of it that is gone by then."""
+    workspace = tree(tmp_path, b"not a journal\n")
+    told = _nothing(workspace, tmp_path / "run", caplog)
+    assert str(workspace) in told
+    assert ".salvage-" not in told
+
+
 def test_an_earlier_record_stays(tmp_path: Path) -> None:
     """A salvage that fails leaves a record that stands there already; one that succeeds replaces it."""
     workspace, run = tree(tmp_path, b"not a journal\n"), tmp_path / "run"
@@ -143,40 +152,33 @@ def test_a_journal_that_disappears(
 ) -> None:
     """It was there when it was looked at, and is not when it is opened."""
     workspace = tree(tmp_path, LONG)
-    opener = stage._opener
 
-    def late(path: str, flags: int) -> int:
-        (workspace / JOURNAL).unlink()
-        return opener(path, flags)
+    def late(at: Path, flags: int) -> int:
+        (at / JOURNAL).unlink()
+        return open_journal(at, flags)
 
-    monkeypatch.setattr(stage, "_opener", late)
+    monkeypatch.setattr(stage, "open_journal", late)
     assert "FileNotFoundError" in _nothing(workspace, tmp_path / "run", caplog)
 
 
 class _Disturbed:
-    """A file that something happens to before its n-th block is read."""
+    """The operating system, but that something happens before a block is read."""
 
-    def __init__(self, file: IO[bytes], event: Callable[[int], None]) -> None:
-        self._file, self._event, self._blocks = file, event, 0
+    def __init__(self, event: Callable[[int], None]) -> None:
+        self._event, self._blocks = event, 0
 
-    def __enter__(self) -> _Disturbed:
-        return self
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
 
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def read(self, size: int) -> bytes:
+    def read(self, fd: int, size: int) -> bytes:
         self._event(self._blocks)
         self._blocks += 1
-        return self._file.read(size)
+        return os.read(fd, size)
 
 
 def _disturb(monkeypatch: pytest.MonkeyPatch, event: Callable[[int], None]) -> None:
     """Let ``event`` happen, with their number, before blocks of the journal are read."""
-    monkeypatch.setattr(stage, "open", lambda *a, **b: _Disturbed(open(*a, **b), event), raising=False)  # noqa: PTH123, SIM115
+    monkeypatch.setattr(stage, "os", _Disturbed(event))
 
 
 @pytest.mark.parametrize("size", [0, 1000, BLOCK, BLOCK + 5000], ids=["all", "most", "behind", "a-little"])
@@ -262,7 +264,7 @@ def test_no_error_of_the_system_is_raised(
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
-        patch.setattr(stage, "_opener", fail)
+        patch.setattr(stage, "open_journal", fail)
         _nothing(workspace, tmp_path / "run", caplog)
     _disturb(monkeypatch, fail)
     _nothing(workspace, tmp_path / "run", caplog)

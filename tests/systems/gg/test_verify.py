@@ -14,10 +14,10 @@ import pytest
 from sessionlab.systems import gg
 from tests.conftest import SAMPLES
 from tests.formats.gg_examples import (
-    A,
     HEADER,
     ROOT,
     USAGE,
+    A,
     agent,
     call,
     end,
@@ -76,7 +76,7 @@ def _kinds(found: gg.Verification, weight: str = "fault") -> list[str]:
 
 
 def test_a_clean_record() -> None:
-    """The worked example: its figures, both of its tails, and nothing wrong but an agent's profile word or so."""
+    """The worked example: its figures, its two tails, and nothing wrong."""
     found = gg.verify(RECORD)
     document = json.loads(gzip.decompress(RECORD.read_bytes()))
     assert (found.path, found.kind, found.session_id, found.ok) == (str(RECORD), "record", document["sessionId"], True)
@@ -156,7 +156,7 @@ FAULTS: dict[str, tuple[bytes, list[str]]] = {
     "numbers that begin with one": (_changed(entries=[call(1, 0)["entry"]]), ["seq_gap"]),
     "a number twice": (_changed(entries=TWICE), ["seq_order"]),
     "no number right": (_changed(entries=[call(1, 0)["entry"], call(0, 0)["entry"]]), ["seq_gap", "seq_order"]),
-    "no format": (_changed(formatVersion=None), ["format"]),
+    "no format": (_changed(formatVersion=None), ["malformed_record"]),
     "another format": (_changed(formatVersion=2), ["format"]),
     "format zero": (_changed(formatVersion=0), ["format"]),
     "no seed": (_changed(seed=None), ["malformed_record"]),
