@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gzip
 import os
@@ -9,22 +10,23 @@ import signal
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
     from email.message import Message
 
+T = TypeVar("T")
 ROOT = Path(__file__).parent.parent.parent.parent
 RECORD = b'{"formatVersion":1,"recorder":{},"sessionId":"lamp","seed":{"prompt":"h\xc3\xa4ng it"}}'
 ANALYSIS = b'{"files":7}'
 SECRET = b"what is outside stays outside"
 GZIP = {"Accept-Encoding": "gzip"}
 NOISE = os.urandom(3 << 20)
-COMMAND = "import typer; from sessionlab.cli.gg_serve import serve; typer.run(serve)"
 
 
 def runs_in(top: Path) -> Path:
@@ -133,7 +135,7 @@ class Served(NamedTuple):
 def running(folder: Path, *arguments: str) -> Iterator[Served]:
     """The server on ``folder`` at a free port; an interrupt ends it."""
     process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND, str(folder), "--port=0", *arguments],
+        [sys.executable, "-m", "sessionlab", "gg", "serve", str(folder), "--port=0", *arguments],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout
@@ -150,3 +152,9 @@ def running(folder: Path, *arguments: str) -> Iterator[Served]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def awaited(made: Callable[[], Coroutine[None, None, T]]) -> T:
+    """What a coroutine returns, on a thread of its own: the browser of other tests keeps a loop running on this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(made())).result()

@@ -20,7 +20,7 @@ import pytest
 from sessionlab.cli import gg_serve
 from sessionlab.errors import WrongUse
 from sessionlab.systems.gg import artifacts, serving
-from tests.systems.gg.served import NOISE, RECORD, ROOT, running, runs_in
+from tests.systems.gg.served import NOISE, RECORD, ROOT, awaited, running, runs_in
 
 LARGE = 200 << 20
 
@@ -77,7 +77,7 @@ def test_reading_does_not_hold_up_others(folder: Path, monkeypatch: pytest.Monke
                 turns += 1
             return asked.result().content, turns
 
-    content, turns = asyncio.run(ask())
+    content, turns = awaited(ask)
     assert content == RECORD
     assert turns > 20
 
@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_read_is_told(folder: Path, monkeypatch: pytest.Mo
             return await client.get("http://x/runs/lamp/replay")
 
     monkeypatch.setattr(os, "open", closed)
-    answer = asyncio.run(ask())
+    answer = awaited(ask)
     assert (answer.status_code, answer.text) == (
         500,
         "replay.json.gz of run 'lamp' cannot be read: Permission denied\n",
