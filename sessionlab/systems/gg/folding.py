@@ -202,7 +202,7 @@ class Fold:
         counts = self.judge.counts
         try:
             indices = _indices(messages)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return False
         return (not indices or max(indices) < counts.message) and (toolset is None or int(toolset) < counts.toolset)
 
@@ -248,7 +248,7 @@ def _is_body(data: bytes) -> bool:
     """The same of a message body, whose long strings are looked over without being decoded."""
     try:
         body = _body(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return _is_value(data)
     if not _is_utf8(data):
         return False
@@ -262,7 +262,7 @@ def _is_string(data: bytes) -> bool:
     """Whether ``data``, which begins with a quote, is one JSON string."""
     try:
         _string(data)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return False
     return _is_utf8(data)
 
