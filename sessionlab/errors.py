@@ -8,8 +8,12 @@
     ├── UnknownName             a view, table, session, format or column that does not exist (also a KeyError)
     │   └── AmbiguousName       an abbreviation that fits several sessions
     ├── WrongUse                an argument that cannot be meant (also a ValueError)
+    ├── TranscriptGone          a mecha transcript that was to be appended to is no longer there
+    ├── Incomparable            two arms of a comparison whose difference could not be told apart from another
     ├── MissingColumns          a chart or widget was given a table without the columns it draws
     ├── PriceFileError          a rates file says something that is not a rate
+    ├── ReplayRefused           a recording that cannot be replayed as asked
+    ├── ModelFailed             a model that a replay asked gave no reply
     └── QueryError              SQL that DuckDB refuses, with the names that exist
 
 Each message says where, what was expected, what was found and what to do.
@@ -104,6 +108,35 @@ class WrongUse(SessionlabError, ValueError):
     """An argument that cannot be meant: what was expected, what was given."""
 
 
+class TranscriptGone(SessionlabError):
+    """A mecha transcript that was to be appended to is no longer there: its conversation was deleted, or moved.
+
+    Attributes:
+        path: where it stood.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(
+            f"{path}: expected the transcript to append to, found no file: nothing was written,"
+            " so that a deleted conversation does not come back; begin a new session"
+        )
+
+
+class Incomparable(SessionlabError):
+    """Two arms of a comparison that differ in more than what is compared; the message says in what.
+
+    Attributes:
+        first, other: what the arms are called.
+    """
+
+    def __init__(self, first: str, other: str, why: str) -> None:
+        self.first, self.other = first, other
+        super().__init__(
+            f"{first!r} and {other!r} are not compared: {why}; a difference between them could not be attributed"
+        )
+
+
 class MissingColumns(SessionlabError):
     """A table lacks columns that a picture needs."""
 
@@ -114,6 +147,32 @@ class MissingColumns(SessionlabError):
 
 class PriceFileError(SessionlabError):
     """A rates file says something that is not a rate; the message names the file and the key."""
+
+
+class ReplayRefused(SessionlabError):
+    """A recording that cannot be replayed as asked; the message says why and what would help (mecha 12.6).
+
+    Attributes:
+        kind: a word for the condition: ``no_config``, ``no_turns``, ``tool_unavailable``, ``provider_not_configured``,
+            ``no_model``, ``plan_checks`` (unsupported), ``server``, ``no_pins``.
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        self.kind = kind
+        super().__init__(detail)
+
+
+class ModelFailed(SessionlabError):
+    """A model that a replay asked gave no reply; the message says where it was asked and what to look at.
+
+    Attributes:
+        kind: ``timeout``, ``unreachable``, ``fatal``, ``retry_exhausted`` or ``parse``.
+        status: the HTTP status where one decided it, or None.
+    """
+
+    def __init__(self, kind: str, detail: str, *, status: int | None = None) -> None:
+        self.kind, self.status = kind, status
+        super().__init__(detail)
 
 
 class QueryError(SessionlabError):

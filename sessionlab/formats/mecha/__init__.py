@@ -4,7 +4,8 @@ A transcript is one JSON object per line behind a header, written by appending. 
 problem row and nothing else, and the source is short; a file whose first record is no header is refused (section
 8.1). The submodules: ``sniffing`` (whose file it is), ``wire`` and ``lenient`` (a line as a typed record), ``walk``
 (records as rows), ``conversation`` (the list and the pool), ``turns`` and ``calls`` (who speaks, calls with results),
-``ledger`` (configurations, figures, outcomes), ``bodies``, ``marks``.
+``ledger`` (configurations, figures, outcomes), ``bodies``, ``marks``. ``loading`` gives one whole transcript instead
+of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 
 from sessionlab.formats.byte_order import mark_of
 from sessionlab.formats.mecha import wire
-from sessionlab.formats.mecha.lenient import Recovered, Unreadable, recover
+from sessionlab.formats.mecha.lenient import Recovered, Unreadable, is_blank, recover
 from sessionlab.formats.mecha.sniffing import is_mecha
 from sessionlab.formats.mecha.walk import Walk
 from sessionlab.formats.recording import Recording
@@ -61,7 +62,7 @@ def read(recording: Recording, /) -> Iterator[Row]:
         try:
             record = decode(line)
         except unreadable:
-            if _is_blank(line):
+            if is_blank(line):
                 lines.fate = "blank"
                 continue
             try:
@@ -123,13 +124,3 @@ def _unread(line: bytes, why: Unreadable) -> str:
     if mark is not None:
         return f"a line that begins with a byte order mark ({mark})"
     return f"a line that is no record ({why})"
-
-
-def _is_blank(line: bytes) -> bool:
-    """White space as Unicode has it, which is what mecha trims."""
-    if not line or line.isspace():
-        return True
-    try:
-        return line.decode().isspace()
-    except UnicodeDecodeError:
-        return False

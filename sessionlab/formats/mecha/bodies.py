@@ -29,10 +29,16 @@ class Bodies:
         self._toolsets: dict[int, int] = {}
 
     def message(self, line: int, ix: int, message: Message, extras: Sequence[Extra]) -> None:
-        """A message: its blocks in order, then what else it held (kind ``extra``)."""
+        """A message: its blocks in order, then what else it held (kind ``extra``).
+
+        The provenance it tells stands in the pool's ``detail``: of results that answer no call, and of messages that a
+        rewrite holds anew, no ``tool_calls`` row has it.
+        """
         if not self._wanted:
             return
-        self._pool(line, "message", ix, role=message.role, body_bytes=body_bytes(message))
+        told = message.tool_provenance
+        note = compact({"tool_provenance": told}) if told else None
+        self._pool(line, "message", ix, role=message.role, body_bytes=body_bytes(message), note=note)
         self._blocks(line, "message", ix, message.content, 0)
         rest = [*extras] if message.planning is None else [("planning", message.planning), *extras]
         self._extras(line, "message", ix, rest, len(message.content))

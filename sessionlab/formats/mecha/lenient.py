@@ -25,6 +25,7 @@ from sessionlab.formats.mecha.wire import (
     Record,
     Rewrite,
     Tokens,
+    decode,
 )
 
 _decode_free = msgspec.json.Decoder().decode
@@ -77,6 +78,28 @@ class Recovered(msgspec.Struct, gc=False):
         """How much was left out, as members of a ``detail``."""
         counts = {"dropped_blocks": self.dropped_blocks, "dropped_messages": self.dropped_messages}
         return {name: count for name, count in counts.items() if count}
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether a line is white space as Unicode has it, which is what mecha trims."""
+    if not line or line.isspace():
+        return True
+    try:
+        return line.decode().isspace()
+    except UnicodeDecodeError:
+        return False
+
+
+def record_in(line: bytes) -> Record | None:
+    """The record in a line, written exactly as known or not; None in a blank line.
+
+    Raises:
+        Unreadable: mecha cannot read it.
+    """
+    try:
+        return decode(line)
+    except UNREADABLE:
+        return None if is_blank(line) else recover(line).record
 
 
 def recover(line: bytes) -> Recovered:
