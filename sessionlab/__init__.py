@@ -23,7 +23,7 @@ from sessionlab.errors import (
 )
 
 if TYPE_CHECKING:
-    from sessionlab import charts, widgets
+    from sessionlab import charts, replay, widgets
     from sessionlab.corpus import Corpus, load
 
 __version__ = "0.1.0"
@@ -42,11 +42,12 @@ __all__ = [
     "WrongUse",
     "charts",
     "load",
+    "replay",
     "widgets",
 ]
 
 _ROOMS = {"Corpus": "corpus", "load": "corpus"}
-_MODULES = frozenset({"charts", "widgets"})
+_MODULES = frozenset({"charts", "replay", "widgets"})
 
 
 def __getattr__(name: str) -> object:

@@ -11,7 +11,28 @@ import pytest
 from sessionlab import charts
 
 SPEND = {"day": pl.Date, "model": pl.String, "cost_usd": pl.Float64, "calls": pl.Int64, "unpriced": pl.Int64}
+CALLS = {
+    "side": pl.String,
+    "position": pl.Int64,
+    "batch": pl.Int64,
+    "tool": pl.String,
+    "standing": pl.String,
+    "mate": pl.Int64,
+}
 TABLES: dict[str, pl.DataFrame] = {
+    "divergence": pl.DataFrame(
+        [
+            ("recorded", 0, 0, "fs_list", "same", 1),
+            ("recorded", 1, 0, "fs_read", "arguments", 0),
+            ("recorded", 2, 1, "kg_search", "tool", 2),
+            ("recorded", 3, 1, "todo", "not compared", None),
+            ("replayed", 0, None, "fs_read", "arguments", 1),
+            ("replayed", 1, None, "fs_list", "same", 0),
+            ("replayed", 2, None, "shell", "tool", 2),
+        ],
+        schema=CALLS,
+        orient="row",
+    ),
     "spend": pl.DataFrame(
         [
             (date(2026, 3, 2), "opus", 4.25, 17, 0),

@@ -210,6 +210,7 @@ def test_vega_accepts_the_spec(name: str, table: pl.DataFrame) -> None:
     svg = vl_convert.vegalite_to_svg(spec)
     assert spec["title"]["text"].replace("<", "&lt;") in svg
     expected = {
+        "divergence": ["recorded", "fs_list", "≠", "not compared"],
         "spend": ["cost (US dollars)", "day (2026)", "2 Mar", "mystery"],
         "spend_by_model": ["≥ $6.25 · 5 charges unpriced", "mini · home", "$0.00", "— · 7 charges unpriced"],
         "stop_causes": ["max_turns", "5 · 20.8%", "error · (not told)"],
