@@ -18,6 +18,16 @@ def _table(headings: tuple[str, str], rows: list[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
+def _shapes() -> str:
+    from sessionlab.systems.mecha.forgetting import shapes
+
+    lines = ["| store | files | a row that tells of the session |", "|---|---|---|"]
+    for store, files, sentence in shapes():
+        told = sentence.replace("|", "\\|")
+        lines.append(f"| {store} | `{files}` | {told} |")
+    return "\n".join(lines)
+
+
 def lists() -> dict[str, str]:
     """The generated parts of README by the name of their marks."""
     from sessionlab import charts
@@ -32,6 +42,7 @@ def lists() -> dict[str, str]:
         "tables": _table(("table", "what it holds"), [(name, _first(row.__doc__)) for name, row in TABLES.items()]),
         "views": _table(("view", "what it answers"), [(name, view.sentence) for name, view in public_views().items()]),
         "charts": _table(("chart", "what it shows"), drawn),
+        "shapes": _shapes(),
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from sessionlab.cli import app, output, sessions
+from sessionlab.cli import app, output, stats
 from tests.conftest import SAMPLES
 
 GOLDEN = next(str(p) for p in (SAMPLES / "mecha/golden").iterdir() if p.suffix == ".jsonl")
@@ -88,7 +88,7 @@ def test_stats_by_days(rates: list[str]) -> None:
 )
 def test_tokens_are_shortened_as_specified(count: int | None, text: str) -> None:
     """Plain to 9,999, thousands to 9,999,999, then millions."""
-    assert sessions.short_tokens(count) == text
+    assert stats.short_tokens(count) == text
 
 
 def test_health_of_the_golden_sample() -> None:

@@ -24,6 +24,8 @@ def test_lists_are_generated() -> None:
 def test_its_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of Python in README runs on the samples, one after the other."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MECHA_HOME", str(tmp_path / "mecha"))
+    monkeypatch.delenv("MECHA_SESSION_DIR", raising=False)
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert blocks
     names: dict[str, object] = {}

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 
 import typer
 
-from sessionlab.cli import ask, gg, pages, sessions, start
+from sessionlab.cli import ask, compare, diff, gg, health, mecha, pages, pins, recall, replay, sessions, start, stats
 from sessionlab.cli.output import visible
 from sessionlab.errors import SessionlabError
 
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Recorded agent sessions: what they cost, how they went, what had entered them.",
 )
-for _room in (start, sessions, ask, pages, gg):
+for _room in (start, sessions, stats, health, compare, recall, ask, diff, replay, pins, pages, gg, mecha):
     _room.register(app)
 
 
