@@ -81,12 +81,15 @@ def gate(
     json: Json = False,
     now: Now = None,
 ) -> None:
-    """Whether a candidate is accepted, proposed or rejected, by episodes paired by id (exit code 1: rejected)."""
-    from sessionlab.comparisons import GateRules, judge  # noqa: PLC0415 (kept beside its use)
+    """Whether a candidate is accepted, proposed or rejected, by episodes paired by id (exit code 1: rejected).
+
+    A replay that was recorded (`replay --record-transcript`) is paired by the session it replays.
+    """
+    from sessionlab.comparisons import GateRules, by_recording, judge  # noqa: PLC0415 (kept beside its use)
 
     arms = options.load([baseline], now=now), options.load([candidate], now=now)
     rules = GateRules(holdout, selection_floor, holdout_floor, work_kept, alpha)
-    decision = judge(*arms, change=change.value, replayed=not live, rules=rules)
+    decision = judge(*arms, change=change.value, replayed=not live, rules=rules, name=by_recording(*arms))
     if json:
         output.print_json(_decision_json(decision))
     else:

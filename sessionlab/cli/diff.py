@@ -1,4 +1,4 @@
-"""Commands on what sessions did: where two part, where a person stepped in, what a replay shows about that place."""
+"""Commands on what sessions did: where two part, and where a person stepped in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from sessionlab.cli import options, output
 from sessionlab.cli.options import Json, Paths
-from sessionlab.errors import UnknownName, WrongUse
+from sessionlab.errors import WrongUse
 from sessionlab.paths import find
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sessionlab.corpus import Corpus
     from sessionlab.formats.mecha.loading import Transcript
-    from sessionlab.replay import Aligned, Divergence, Intervention, ProbePoint, Trajectory
+    from sessionlab.replay import Aligned, Divergence, Intervention, Trajectory
 
 LINES = 20
 """So many divergences are told line by line; `--json` has them all."""
@@ -39,10 +39,6 @@ Positional = Annotated[
 SideBySide = Annotated[bool, typer.Option("--side-by-side", help="Both runs in two columns, around what differs.")]
 AgentA = Annotated[str, typer.Option("--agent-a", help="The agent of A.")]
 AgentB = Annotated[str, typer.Option("--agent-b", help="The agent of B.")]
-Steer = Annotated[str | None, typer.Option("--steer", help="The text that came in beside results.")]
-Denial = Annotated[str | None, typer.Option("--denial", help="The reason for which a person refused a call.")]
-Replay = Annotated[str | None, typer.Option("--replay", help="The session that replayed it: gives the verdict.")]
-Base = Annotated[int, typer.Option("--base", min=0, help="Recorded calls before the first one of --replay.")]
 
 
 class _Side(NamedTuple):
@@ -55,6 +51,8 @@ class _Side(NamedTuple):
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
+    from sessionlab.cli.probe import probe  # noqa: PLC0415 (it builds on this module)
+
     for command in (diff, interventions, probe):
         app.command()(command)
 
@@ -72,10 +70,10 @@ def diff(
     """Where two sessions part in what they did, whatever their formats; exit code 1 when they do."""
     from sessionlab import replay  # noqa: PLC0415 (a command that does not need it starts faster)
 
-    ours, theirs = _sides([(recorded, agent_a), (replayed, agent_b)], paths)
+    ours, theirs = sides([(recorded, agent_a), (replayed, agent_b)], paths)
     found = replay.compare(ours.trajectory.calls, theirs.trajectory.calls, positional=positional)
     if json:
-        _print_json(_as_json(ours, theirs, found, positional=positional))
+        print_json(_as_json(ours, theirs, found, positional=positional))
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _report(ours, theirs, found)))
         if side_by_side:
@@ -88,65 +86,19 @@ def interventions(identifier: Name, paths: Paths = None, json: Json = False) -> 
     """Where a person stepped into a mecha session: refusals, steers, follow-ups, and whether to learn from them."""
     from sessionlab import replay  # noqa: PLC0415 (the same)
 
-    transcript = _transcript(identifier, paths)
+    transcript = transcript_in(transcript_file(identifier, paths))
     found = replay.interventions(transcript.messages, transcript.covering)
     if json:
-        _print_json([_intervention_as_json(one) for one in found])
+        print_json([_intervention_as_json(one) for one in found])
         return
     if not found:
         sys.stdout.write("no intervention: nobody refused a call, steered a run or followed up\n")
     for one in found:
-        words = f"message {one.index:<5,} {one.trigger.replace('_', '-'):<10} {one.learnable:<10} {_cut(one.text)}"
+        words = f"message {one.index:<5,} {one.trigger.replace('_', '-'):<10} {one.learnable:<10} {cut(one.text)}"
         sys.stdout.write(f"{words.rstrip()}\n")
 
 
-def probe(
-    identifier: Name,
-    paths: Paths = None,
-    steer: Steer = None,
-    denial: Denial = None,
-    replay_of: Replay = None,
-    base: Base = 0,
-    json: Json = False,
-) -> None:
-    """A place where a person stepped into a mecha session, and with --replay whether it was needed again.
-
-    Exit code 0: the point, or a verdict of pass; 1: fail, inconclusive, or a recording no probe can judge.
-    """
-    from sessionlab import replay  # noqa: PLC0415 (the same)
-    from sessionlab.replay.wording import sentence  # noqa: PLC0415 (the same)
-
-    if (steer is None) == (denial is None):
-        raise WrongUse("probe: expected one of --steer TEXT and --denial REASON")
-    transcript = _transcript(identifier, paths)
-    point = _point(transcript, steer, denial)
-    judged = replay.eligibility(transcript)
-    told: dict[str, object] = {
-        "session": transcript.header.id,
-        **_point_as_json(point),
-        "unsupported": [one.sentence for one in judged.unsupported],
-        "divergences": None,
-        "verdict": None,
-    }
-    lines = _point_lines(point) + [one.sentence for one in judged.unsupported]
-    if replay_of is not None and not judged.unsupported:
-        [other] = _sides([(replay_of, "root")], paths)
-        calls = other.trajectory.calls
-        recording = replay.extract(transcript.messages[: point.until]).calls
-        if base > len(recording):
-            raise WrongUse(f"--base: expected at most the {len(recording):,} recorded calls, found {base:,}")
-        found = replay.compare(recording[base:], calls, base=base)
-        told["divergences"] = [replay.as_json(one) for one in found]
-        told["verdict"] = verdict = replay.verdict(point, found, calls, base=base)
-        lines += [output.visible(sentence(one)) for one in found[:LINES]] + _more(len(found)) + [f"verdict: {verdict}"]
-    if json:
-        _print_json(told)
-    else:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-    raise typer.Exit(1 if judged.unsupported or told["verdict"] in ("fail", "inconclusive") else 0)
-
-
-def _sides(asked: Sequence[tuple[str, str]], paths: list[str] | None) -> list[_Side]:
+def sides(asked: Sequence[tuple[str, str]], paths: list[str] | None) -> list[_Side]:
     """The sessions asked for, each with its agent: files as they are, ids among ``paths``.
 
     All of the paths are looked through for ids, but only the files of the sessions found are read for what was said.
@@ -168,23 +120,28 @@ def _sides(asked: Sequence[tuple[str, str]], paths: list[str] | None) -> list[_S
     return sides
 
 
-def _transcript(name: str, paths: list[str] | None) -> Transcript:
-    """The mecha transcript a name means: a file as it is, an id among ``paths``."""
+def transcript_file(name: str, paths: list[str] | None) -> str:
+    """The file of the mecha transcript a name means: a file as it is, an id among ``paths``."""
+    if Path(name).is_file():
+        return name
+    store = options.load(paths, figures=True)
+    session_id = store.session_id(name)
+    if not session_id.startswith("mecha:"):
+        raise WrongUse(f"{name}: expected a mecha session, found {session_id}; only mecha tells who spoke mid-run")
+    files = _files(store, session_id)
+    if len(files) > 1:
+        raise WrongUse(f"{name} stands in {len(files)} files; name one of them: {', '.join(files)}")
+    return files[0]
+
+
+def transcript_in(file: str) -> Transcript:
+    """The mecha transcript of a file."""
     from sessionlab.formats.mecha import loading  # noqa: PLC0415 (the same)
     from sessionlab.formats.recording import Recording  # noqa: PLC0415 (the same)
 
-    if not Path(name).is_file():
-        store = options.load(paths, figures=True)
-        session_id = store.session_id(name)
-        if not session_id.startswith("mecha:"):
-            raise WrongUse(f"{name}: expected a mecha session, found {session_id}; only mecha tells who spoke mid-run")
-        files = _files(store, session_id)
-        if len(files) > 1:
-            raise WrongUse(f"{name} stands in {len(files)} files; name one of them: {', '.join(files)}")
-        name = files[0]
-    [found] = find([name])
+    [found] = find([file])
     with found.open() as stream:
-        return loading.load(Recording(stream, uri=name, format="mecha"))
+        return loading.load(Recording(stream, uri=file, format="mecha"))
 
 
 def _only_session(corpus: Corpus, name: str) -> str:
@@ -211,18 +168,18 @@ def _report(ours: _Side, theirs: _Side, found: Sequence[Divergence]) -> Iterator
 
     a, b = ours.trajectory, theirs.trajectory
     for run, side in (("A", ours), ("B", theirs)):
-        did = f"{_counted(len(side.trajectory.calls), 'call')}, {_counted(len(side.trajectory.turns), 'turn')}"
+        did = f"{counted(len(side.trajectory.calls), 'call')}, {counted(len(side.trajectory.turns), 'turn')}"
         yield f"{run}  {output.visible(side.session_id)}  {did}"
     yield wording.opening(found, recorded=len(a.calls), replayed=len(b.calls), turns=len(b.turns))
     for one in found[:LINES]:
-        yield _cut(wording.sentence(one), 2 * CUT)
-    yield from _more(len(found))
+        yield cut(wording.sentence(one), 2 * CUT)
+    yield from more(len(found))
     if found:
         yield wording.counts(found)
     finals = wording.final_texts(a.final_text, b.final_text)
     if finals is not None:
         yield from (
-            f"final text of {run}: {_cut(text) or output.UNKNOWN}" for run, text in zip("AB", finals, strict=True)
+            f"final text of {run}: {cut(text) or output.UNKNOWN}" for run, text in zip("AB", finals, strict=True)
         )
     yield from (f"note: {note}" for note in _notes(ours))
 
@@ -233,7 +190,8 @@ def _notes(ours: _Side) -> list[str]:
     return ["the recording was steered mid-run; steering cannot be re-injected, so the comparison is approximate"]
 
 
-def _more(found: int) -> list[str]:
+def more(found: int) -> list[str]:
+    """A line on the divergences that are not told line by line."""
     return [f"… {found - LINES:,} more (--json has them all)"] if found > LINES else []
 
 
@@ -282,7 +240,7 @@ def _columns(rows: Sequence[Aligned], recorded: int) -> Iterator[str]:
             skipped = 0
         left, right = (side[at] if at < len(side) else None for side in (ours, theirs))
         sign = _SIGNS[(left or right).standing]  # type: ignore[union-attr]  # one of the runs is as long as `length`
-        cells = [_cut(one.tool if one else "", CELL) for one in (left, right)]
+        cells = [cut(one.tool if one else "", CELL) for one in (left, right)]
         mate = "" if left is None or left.mate in (None, at) else f"  (A's stands at {left.mate + 1:,})"
         yield f"{at + 1:>6,}  {cells[0]:<{CELL}} {sign} {cells[1]}{mate}".rstrip()
     if skipped:
@@ -294,49 +252,12 @@ def _telling(side: Sequence[Aligned], at: int) -> bool:
 
 
 def _skipped(calls: int) -> str:
-    return f"{'…':>6}  {_counted(calls, 'more call')}"
+    return f"{'…':>6}  {counted(calls, 'more call')}"
 
 
-def _counted(number: int, thing: str) -> str:
+def counted(number: int, thing: str) -> str:
+    """A number of things in words."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def _point(transcript: Transcript, steer: str | None, denial: str | None) -> ProbePoint:
-    from sessionlab import replay  # noqa: PLC0415 (the same)
-
-    messages = transcript.messages
-    if steer is not None:
-        point, kind, wanted = replay.probe_steer(messages, steer), "steer", steer
-    else:
-        point, kind, wanted = replay.probe_denial(messages, denial or ""), "denial", denial or ""
-    if point is None:
-        there = [one.text for one in replay.interventions(messages, transcript.covering) if one.trigger == kind]
-        raise UnknownName(kind, wanted, there)
-    return point
-
-
-def _point_lines(point: ProbePoint) -> list[str]:
-    from sessionlab.replay.wording import compact  # noqa: PLC0415 (the same)
-
-    before = f"{_counted(point.call_index, 'call')} asked for before, {point.answered_index:,} answered"
-    lines = [
-        f"{point.trigger} in message {point.message_index:,}: {before}; its run ends before message {point.until:,}"
-    ]
-    if point.refused is not None:
-        lines.append(f"refused: {_cut(f'{point.refused.name} {compact(point.refused.input)}')}")
-    return lines
-
-
-def _point_as_json(point: ProbePoint) -> dict[str, object]:
-    refused = None if point.refused is None else {"name": point.refused.name, "input": point.refused.input}
-    return {
-        "trigger": point.trigger,
-        "message_index": point.message_index,
-        "call_index": point.call_index,
-        "answered_index": point.answered_index,
-        "until": point.until,
-        "refused": refused,
-    }
 
 
 def _intervention_as_json(one: Intervention) -> dict[str, object]:
@@ -352,11 +273,12 @@ def _intervention_as_json(one: Intervention) -> dict[str, object]:
     }
 
 
-def _print_json(value: object) -> None:
+def print_json(value: object) -> None:
     """JSON as it is: arguments of calls are compared to the last digit, so no figure among them is rounded."""
     sys.stdout.write(dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def _cut(text: str, most: int = CUT) -> str:
+def cut(text: str, most: int = CUT) -> str:
+    """A line of text as a terminal may be shown it, shortened."""
     shown = output.visible(text)
     return shown if len(shown) <= most else shown[: most - 1] + "…"

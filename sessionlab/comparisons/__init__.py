@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sessionlab.comparisons.arms import Arm, Rate, parse_arm, rates
 from sessionlab.comparisons.configurations import Differing, differing, policies
-from sessionlab.comparisons.episodes import Episode, episodes, fold
+from sessionlab.comparisons.episodes import Episode, by_recording, episodes, fold
 from sessionlab.comparisons.findings import Thresholds, findings
 from sessionlab.comparisons.gate import ChangeClass, Decision, GateRules, decide, judge
 from sessionlab.comparisons.health import Comparison, RateDifference, compare
@@ -27,6 +27,7 @@ __all__ = [
     "Rate",
     "RateDifference",
     "Thresholds",
+    "by_recording",
     "compare",
     "decide",
     "difference",

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from sessionlab.errors import WrongUse
+
 if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
 
@@ -136,6 +138,35 @@ def episodes(corpus: Corpus, name: Callable[[str, str | None], str | None] | Non
             held.setdefault(episode_id, []).extend(runs)
     folded = {episode_id: fold(runs, episode_id) for episode_id, runs in held.items()}
     return {episode_id: episode for episode_id, episode in sorted(folded.items()) if episode is not None}
+
+
+def by_recording(*arms: Corpus) -> Callable[[str, str | None], str | None]:
+    """Names for `episodes`, by which a recorded replay is the episode of the session it replays.
+
+    A replay is known by what its header says: front end `experiment`, created title `replay ID`. Any other session is
+    called as by default.
+
+    Raises:
+        WrongUse: an arm holds several tellings of one episode. Folded together they would look like one long run.
+    """
+    names: dict[str, str] = {}
+    for corpus in arms:
+        held: dict[str, list[str]] = {}
+        rows = corpus.sql(
+            "SELECT session_id, coalesce(CASE WHEN surface = 'experiment'"
+            " THEN nullif(regexp_extract(created_title, '^replay (\\S+)$', 1), '') END, native_id, session_id)"
+            " FROM sessions WHERE same_as_session_id IS NULL ORDER BY session_id"
+        ).rows()
+        for session_id, name in rows:
+            names[session_id] = name
+            held.setdefault(name, []).append(session_id)
+        for name, tellings in held.items():
+            if len(tellings) > 1:
+                raise WrongUse(
+                    f"episode {name}: expected one session of it in an arm, found {len(tellings)}:"
+                    f" {', '.join(tellings[:4])}; give one replay of each session, apart from the sessions themselves"
+                )
+    return lambda session_id, native_id: names.get(session_id, native_id or session_id)
 
 
 def _sensors(row: Mapping[str, Json]) -> dict[str, Json]:

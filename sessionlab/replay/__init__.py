@@ -17,7 +17,7 @@ from sessionlab.replay.comparison import (
 from sessionlab.replay.eligibility import Eligibility, Reason, eligibility, provenance_note
 from sessionlab.replay.from_corpus import trajectory
 from sessionlab.replay.interventions import Intervention, interventions, learnable
-from sessionlab.replay.probes import ProbePoint, probe_denial, probe_steer, run_end, verdict
+from sessionlab.replay.probes import ProbePoint, branch_point, probe_denial, probe_steer, run_end, turns_end, verdict
 from sessionlab.replay.surface import Answer, Tool
 from sessionlab.replay.trajectory import Call, RecordedCall, Trajectory, extract
 
@@ -40,6 +40,7 @@ __all__ = [
     "align",
     "alignment",
     "as_json",
+    "branch_point",
     "compare",
     "eligibility",
     "extract",
@@ -52,5 +53,6 @@ __all__ = [
     "same_arguments",
     "same_json",
     "trajectory",
+    "turns_end",
     "verdict",
 ]

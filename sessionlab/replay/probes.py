@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from sessionlab.errors import WrongUse
-from sessionlab.formats.mecha.wire import Message, ToolUse
+from sessionlab.formats.mecha.wire import Message, Text, ToolUse
 from sessionlab.replay.comparison import Divergence, same_json
 from sessionlab.replay.interventions import denial
 from sessionlab.replay.trajectory import Call, answered, brings_results, text_of, trimmed
@@ -83,6 +83,37 @@ def run_end(messages: Sequence[Message], index: int) -> int:
         if messages[at].role == "user" and not brings_results(messages[at]):
             return at
     return len(messages)
+
+
+def turns_end(messages: Sequence[Message], turns: int) -> int:
+    """Where so many turns of the user have come to their end: before the next one, or at the end.
+
+    A replay is fed the turns of its whole recording; this is where its part of the probed run ends.
+    """
+    for at, message in enumerate(messages):
+        if message.role == "user" and not brings_results(message) and trimmed(text_of(message)):
+            if not turns:
+                return at
+            turns -= 1
+    return len(messages)
+
+
+def branch_point(messages: Sequence[Message], point: ProbePoint) -> list[Message]:
+    """What a probe sends as it is before the model goes on by itself: the replay branches off behind it (13).
+
+    Of a denial everything before the reply that made the refused call; of a steer everything up to its message, which
+    keeps its results and loses the person's words, for the question is whether the model needs them again.
+    """
+    if point.trigger == "steer":
+        message = messages[point.message_index]
+        results = [block for block in message.content if not isinstance(block, Text)]
+        return [*messages[: point.message_index], msgspec.structs.replace(message, content=results)]
+    asked = 0
+    for at, message in enumerate(messages):
+        asked += _calls(message)
+        if asked > point.call_index:
+            return list(messages[:at])
+    return list(messages[: point.message_index])
 
 
 def verdict(

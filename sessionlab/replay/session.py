@@ -20,12 +20,14 @@ from sessionlab.replay.endpoints import RETRIES, TIMEOUT_S, Api
 from sessionlab.replay.gate import Approve
 from sessionlab.replay.model import Model, Reply
 from sessionlab.replay.observer import Observer
+from sessionlab.replay.probes import ProbePoint, Verdict, branch_point, verdict
 from sessionlab.replay.providers import SCRIPTED, Provider, configured
 from sessionlab.replay.rates import price_of
 from sessionlab.replay.rebuilding import Plan, Setup
 from sessionlab.replay.report import Report, report
 from sessionlab.replay.scripted import Scripted
 from sessionlab.replay.surface import Mode, Tool
+from sessionlab.replay.trajectory import extract
 from sessionlab.systems.mecha.reading import load
 from sessionlab.systems.mecha.store import Store
 from sessionlab.systems.mecha.surfaces import SurfaceStore, ToolDefinition
@@ -95,13 +97,16 @@ def find(named: str, store: Store | None = None) -> Path:
 
 
 @contextmanager
-def prepared(path: Path, asked: Asked, *, only_looked_at: bool = False) -> Iterator[Prepared]:
+def prepared(
+    path: Path, asked: Asked, *, only_looked_at: bool = False, message: int | None = None
+) -> Iterator[Prepared]:
     """Rebuild the run of a transcript, with a model to drive it by.
 
     Args:
         path: the transcript.
         asked: how it is to be replayed.
         only_looked_at: nothing is going to be asked, so no SDK is needed.
+        message: index of the message a probe looks at: the configuration that covers it is used, not the first (8.6).
 
     Raises:
         ReplayRefused: it cannot be replayed so.
@@ -110,6 +115,9 @@ def prepared(path: Path, asked: Asked, *, only_looked_at: bool = False) -> Itera
     """
     transcript = load(path)
     rebuilding.check(transcript)
+    covering = None if message is None else transcript.config_covering(message)
+    if covering is not None:
+        transcript.configs = [covering]
     provider = None if asked.provider == SCRIPTED else _provider(transcript, asked)
     if provider is None:
         name, model_name = SCRIPTED, asked.model or SCRIPTED
@@ -142,6 +150,16 @@ def prepared(path: Path, asked: Asked, *, only_looked_at: bool = False) -> Itera
 def replayed(ready: Prepared, *, approve: Approve | None = None, observers: Sequence[Observer] = ()) -> Report:
     """Replay once. Raises as `driver.replay`."""
     return report(ready.plan, driver.replay(ready.plan, ready.model, approve=approve, observers=observers))
+
+
+def probed(ready: Prepared, point: ProbePoint) -> tuple[Report, Verdict]:
+    """Branch off where a person stepped in, and judge whether it was needed again (13). Raises as `driver.branch`."""
+    messages = ready.plan.messages
+    sent = branch_point(messages, point)
+    plan = ready.plan._replace(messages=[*sent, *messages[len(sent) :]], recorded=extract(messages[: point.until]))
+    episode = driver.branch(plan, ready.model, at=len(sent), until=point.until)
+    told = report(plan, episode)
+    return told, verdict(point, told.divergences, episode.calls, base=episode.base)
 
 
 def tools_at(name: str) -> MakeTools:
