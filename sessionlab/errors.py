@@ -85,7 +85,7 @@ class UnknownName(SessionlabError, KeyError):
         parts = [f"no {what} {verb} {name!r}"]
         if close:
             parts.append(f"did you mean: {', '.join(close)}")
-        elif len(names) <= LISTED:
+        elif len(names) <= LISTED and (names or not hint):
             parts.append(f"there are: {', '.join(names) or 'none'}")
         super().__init__("; ".join(parts) + (f". {hint}" if hint else ""))
 

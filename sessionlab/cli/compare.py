@@ -131,6 +131,11 @@ def _comparison_text(found: Comparison) -> str:
     lines = [
         f"first: {visible(found.first)} ({_count(found.first_runs, 'run')})",
         f"other: {visible(found.other)} ({_count(found.other_runs, 'run')})",
+        *(
+            f"no run of {visible(arm)} here: nothing is compared (sessionlab view health.by_model lists the models)"
+            for arm, runs in ((found.first, found.first_runs), (found.other, found.other_runs))
+            if not runs
+        ),
         "",
     ]
     rows = [("", "first", "other", f"difference, {found.confidence:.0%} intervals")]

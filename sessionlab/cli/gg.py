@@ -46,7 +46,7 @@ def register(parent: typer.Typer) -> None:
 
 
 def assemble(source: Source, out: Out = None, keep_journal: Keep = False, json: Json = False) -> None:
-    """Fold a capture journal into the session record replay.json.gz, and remove it; a refused one stays."""
+    """Fold a capture journal into the session record replay.json.gz, and remove it; a refused or damaged one stays."""
     from sessionlab.systems import gg  # noqa: PLC0415 (a command that does not need it starts faster)
 
     journal, record = _places(source, out)
@@ -56,7 +56,9 @@ def assemble(source: Source, out: Out = None, keep_journal: Keep = False, json: 
     except JournalRefused as refusal:
         _refused(refusal, json=json)
     kept = None
-    if not keep_journal:
+    if done.truncation is not None and done.truncation.reason == "corrupt_journal":
+        kept = f"{journal}: the journal is left where it is: what stands behind its damage stands nowhere else"
+    elif not keep_journal:
         kept = gg.remove_journal(journal)
     if json:
         output.print_json({"record": str(record), **done.as_dict(), "warning": kept})
@@ -173,9 +175,11 @@ def _report(found: Verification) -> str:
             shown = ", ".join(_clip(one) for one in found.clips[:_CLIPS])
             more = len(found.clips) - _CLIPS
             lines.append(f"  tails only: {shown}{f' and {more:,} more' if more > 0 else ''}")
-    lines += [f"  {_finding(one)}" for one in found.findings[:_FINDINGS]]
-    if len(found.findings) > _FINDINGS:
-        lines.append(f"  and {len(found.findings) - _FINDINGS:,} more; --json tells them all")
+    told = None if found.truncation is None else found.truncation.reason  # said above
+    findings = [one for one in found.findings if one.kind != told]
+    lines += [f"  {_finding(one)}" for one in findings[:_FINDINGS]]
+    if len(findings) > _FINDINGS:
+        lines.append(f"  and {len(findings) - _FINDINGS:,} more; --json tells them all")
     if found.outputs is not None:
         lines += [f"  {_match(one)}" for one in found.outputs]
         if not found.outputs:

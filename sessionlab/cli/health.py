@@ -89,7 +89,7 @@ def health(
         output.print_json(told)
     else:
         text = as_text(corpus, hidden, days, confidence=confidence, thresholds=thresholds)
-        sys.stdout.write(text + asked.undated_note())
+        sys.stdout.write(text + asked.undated_note() + asked.unreadable_note())
     raise typer.Exit(asked.exit_code)
 
 

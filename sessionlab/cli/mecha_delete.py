@@ -63,7 +63,8 @@ def delete(
         if json:
             output.print_json(left)
         else:
-            sys.stdout.write("".join(f"{output.visible(one)}\n" for one in left))
+            told = "".join(f"{output.visible(one)}\n" for one in left)
+            sys.stdout.write(told or "no delete is unfinished\n")
         raise typer.Exit(int(bool(left)))
     report = forgetting.forget(places, session_id, graph=forgetting.Graph(graph, graph_seconds), dry_run=dry_run)
     if json:

@@ -79,6 +79,13 @@ class Asked(NamedTuple):
         """1 when a file was refused."""
         return 1 if self.unreadable else 0
 
+    def unreadable_note(self) -> str:
+        """A line about the files that were refused, or nothing."""
+        if not self.unreadable:
+            return ""
+        files = f"{self.unreadable:,} file{'' if self.unreadable == 1 else 's'}"
+        return f"{files} could not be read (sessionlab view problems.list)\n"
+
     def undated_note(self) -> str:
         """A line about the sessions that no period can hold, or nothing."""
         if not self.undated:

@@ -94,6 +94,8 @@ def pins(
     store = Store(sessions)
     try:
         ids = named[adds:] or pinning.read(pinning.pin_file())
+        for name in named[1:] if adds else ():  # a wrong id is told before a server is asked for
+            session.find(name, store)
         if root is not None:
             pinning.one_slot(root)
     except ReplayRefused as error:

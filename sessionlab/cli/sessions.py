@@ -56,7 +56,7 @@ def list_sessions(
     else:
         _list_text(shown, found.height)
     if not json:
-        sys.stdout.write(asked.undated_note())
+        sys.stdout.write(asked.undated_note() + asked.unreadable_note())
     raise typer.Exit(asked.exit_code)
 
 

@@ -44,14 +44,14 @@ def stats(
             "SELECT count(*) FROM sessions"
         ).item()  # one of several models stands in several rows
         sys.stdout.write(
-            _stats_text(rows, sessions) + "\n" + _stats_notes(rows, asked.unreadable) + _stand_ins(asked.corpus)
+            _stats_text(rows, sessions) + "\n" + _stats_notes(rows) + asked.unreadable_note() + _stand_ins(asked.corpus)
         )
     if not json:
         sys.stdout.write(asked.undated_note())
     raise typer.Exit(asked.exit_code)
 
 
-def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
+def _stats_notes(rows: list[dict[str, object]]) -> str:
     notes = ""
     unpriced = sum(int(str(row["unpriced"])) for row in rows)
     if any(row["cost_usd"] is not None for row in rows):
@@ -59,8 +59,6 @@ def _stats_notes(rows: list[dict[str, object]], unreadable: int) -> str:
         notes += f"costs at today's rates{more}\n"
     elif unpriced:
         notes += "no rate for these models: `sessionlab prices` names them\n"
-    if unreadable:
-        notes += f"{unreadable:,} files could not be read (sessionlab view problems.list)\n"
     return notes
 
 

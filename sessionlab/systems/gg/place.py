@@ -9,6 +9,11 @@ import errno
 import os
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover (no locks there: gg runs in Linux containers)
+    fcntl = None  # type: ignore[assignment]
+
 JOURNAL = ".gg/replay.ndjson"
 """Where a journal stands, from the root of the workspace."""
 _FOLDER, _NAME = JOURNAL.split("/")
@@ -38,3 +43,29 @@ def open_journal(workspace: Path, flags: int, *, make: bool = False) -> int:
         raise
     finally:
         os.close(held)
+
+
+def take(fd: int) -> None:
+    """Lock an open journal for its one writer, until the descriptor is closed.
+
+    Raises:
+        OSError: another writer has it.
+    """
+    if fcntl is not None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_being_written(journal: Path) -> bool:
+    """Whether a writer has the journal.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    fd = os.open(journal, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        take(fd)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False

@@ -15,16 +15,11 @@ from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from sessionlab.systems.gg.place import open_journal
+from sessionlab.systems.gg.place import open_journal, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover (no locks there: gg runs in Linux containers)
-    fcntl = None  # type: ignore[assignment]
 
 DEPTH = 64
 """Batches that may wait (0.1)."""
@@ -83,6 +78,11 @@ class Sink:
                 seen, until = self.written, monotonic() + GRACE_S
         return placed and self.failure is None and not self._thread.is_alive()
 
+    def drain(self) -> None:
+        """At the end of the interpreter: what is queued is written, as far as the disk moves; nothing is added."""
+        self._queue.put(None)
+        self._thread.join(GRACE_S)
+
     def _run(self) -> None:
         try:
             if hasattr(signal, "pthread_sigmask"):  # a pipe whose reader leaves is an error here, not the run's end
@@ -127,8 +127,7 @@ def _opened(workspace: Path) -> int:
     try:
         told = os.fstat(fd)
         if stat.S_ISREG(told.st_mode):
-            if fcntl is not None:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take(fd)
             _must_be_empty(os.fstat(fd).st_size)
     except BaseException:
         os.close(fd)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sessionlab.errors import JournalRefused
 from sessionlab.systems.gg.assembly import RECORD, STAGE, Assembled, assemble
-from sessionlab.systems.gg.place import JOURNAL, open_journal
+from sessionlab.systems.gg.place import JOURNAL, is_being_written, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,13 @@ def session_record(
 
 
 def remove_journal(journal: Path) -> str | None:
-    """Remove a journal that was folded, and its folder if nothing else is there; why it could not be, or None."""
+    """Remove a journal that was folded, and its folder if nothing else is there; why it was not, or None.
+
+    One that a `JournalWriter` still has open stays: what the run goes on to write would be lost with it.
+    """
     try:
+        if is_being_written(journal):
+            return f"{journal}: the journal is left where it is: its run is still writing it"
         journal.unlink()
     except OSError as error:
         return f"{journal}: the journal could not be removed: {error.strerror or error}"

@@ -138,6 +138,9 @@ def verify(
         counted = cast("IO[bytes]", _Counted(stream, progress))  # it has what a Recording asks for
         recording = Recording(counted, uri=str(path), format="gg")
         kind = kind_of(recording.head())
+        if kind is None and recording.head() and path.name not in _OWN_NAMES:
+            words = "is neither a session record nor a capture journal"
+            return _refused(path, None, Finding("fault", "no_gg_file", words))
         try:
             rows, truncation, lost = _record(recording) if kind == "record" else _journal(recording)
         except Unparseable as error:

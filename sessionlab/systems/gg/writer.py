@@ -7,6 +7,7 @@ is logged, and is never raised at the run that is observed.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import math
 import os
@@ -191,7 +192,7 @@ class JournalWriter:
                 if not landed:  # never "no failure": the journal may lack any number of lines
                     self._stopped = self._stopped or self._truncation("write_failed")
                     why = self._sink.failure or "the disk does not move"
-                    _log.warning("%s: the end of the journal is not known to be written: %s", self.session_id, why)
+                    _log.warning("%s: the journal is not known to be whole: %s", self.session_id, why)
                 self._captured = Captured(self._entries, self.stopped, landed)
             return self._captured
 
@@ -270,6 +271,13 @@ class JournalWriter:
             self._denied = False
             self._tell_seed()
 
+    def abandon(self) -> None:
+        """At the end of the interpreter: write what is queued of a capture that was not finished, and say so."""
+        if self._captured is None and not self.idle:
+            self.idle = True
+            self._sink.drain()
+            _log.warning("%s: the capture was not finished: its record will say session_killed", self.session_id)
+
     def forget_parent(self) -> None:
         """In a forked child: there is no thread here, and the journal is the parent's."""
         self.idle = True
@@ -290,10 +298,17 @@ def _exclude(workspace: Path | str) -> None:
     exclude_from_git(workspace)
 
 
+def _drain_unfinished() -> None:
+    """A process that ends without `finish` leaves what it recorded, without a terminating line."""
+    for writer in list(_open):
+        writer.abandon()
+
+
 def _forget_parents() -> None:
     for writer in list(_open):
         writer.forget_parent()
 
 
+atexit.register(_drain_unfinished)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_parents)

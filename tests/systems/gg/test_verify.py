@@ -241,7 +241,7 @@ def test_an_image_that_was_taken_out(tmp_path: Path) -> None:
 
 
 JOURNALS: dict[str, tuple[bytes, list[tuple[str, int | None]]]] = {
-    "garbage": (b"not a journal\n", [("no_header", None)]),
+    "garbage": (b"not a journal\n", [("no_gg_file", None)]),
     "nothing": (b"", [("no_header", None)]),
     "gap": (journal(HEADER, ROOT, message(1)), [("gap", 3)]),
     "dangling": (journal(HEADER, ROOT, message(0), call(0, 0), call(1, 1)), [("dangling_reference", 5)]),

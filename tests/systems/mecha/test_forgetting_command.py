@@ -151,7 +151,7 @@ def test_partly_deleted_is_exit_code_1_listed_and_finished_by_the_same_command(r
     assert run("--unfinished", "--json").json == [GONE]
     assert run(GONE).code == 0
     listed = run("--unfinished")
-    assert (listed.code, listed.out) == (0, "")
+    assert (listed.code, listed.out) == (0, "no delete is unfinished\n")
 
 
 def test_a_file_that_still_names_the_session_is_exit_code_1(run: Run, home: Path) -> None:

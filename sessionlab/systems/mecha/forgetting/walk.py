@@ -111,12 +111,12 @@ def _transcript(disk: Disk, places: Places, session: str) -> Path | None:
         return live
     if is_aside:
         return None
-    known = {}
     for path, header in transcripts(disk, places):
         if header.id == session and path.suffix == ".jsonl":
             return path
-        known[header.id] = path
-    raise UnknownName("session", session, known, f"looked in {places.sessions}; deleting takes a whole id")
+    # no other session is proposed to somebody who is about to delete one
+    hint = f"Looked in {places.sessions}: it was never there, or is deleted; deleting takes a whole id"
+    raise UnknownName("session", session, (), hint)
 
 
 class _Walk:
