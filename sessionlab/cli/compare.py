@@ -11,7 +11,7 @@ import typer
 from sessionlab.cli import options, output
 from sessionlab.cli.health import CONFIDENCE, Confidence
 from sessionlab.cli.options import Json, Now, Paths
-from sessionlab.cli.output import UNKNOWN, visible
+from sessionlab.cli.output import UNKNOWN, counted, visible
 
 if TYPE_CHECKING:
     from sessionlab.comparisons import Comparison, Decision, Differing, Interval, Rate
@@ -129,8 +129,8 @@ def _differing_json(differing: list[Differing]) -> dict[str, object]:
 
 def _comparison_text(found: Comparison) -> str:
     lines = [
-        f"first: {visible(found.first)} ({_count(found.first_runs, 'run')})",
-        f"other: {visible(found.other)} ({_count(found.other_runs, 'run')})",
+        f"first: {visible(found.first)} ({counted(found.first_runs, 'run')})",
+        f"other: {visible(found.other)} ({counted(found.other_runs, 'run')})",
         *(
             f"no run of {visible(arm)} here: nothing is compared (sessionlab view health.by_model lists the models)"
             for arm, runs in ((found.first, found.first_runs), (found.other, found.other_runs))
@@ -190,11 +190,11 @@ def _decision_text(decision: Decision) -> str:
     lines = [decision.verdict, *(f"  {visible(reason)}" for reason in decision.reasons)]
     for name, part in (("selection", decision.selection), ("holdout", decision.holdout)):
         kept = UNKNOWN if part.work_kept is None else f"{part.work_kept:.0%}"
-        lines += ["", f"{name}: {_count(part.pairs, 'pair')}, {kept} of the work kept"]
+        lines += ["", f"{name}: {counted(part.pairs, 'pair')}, {kept} of the work kept"]
         lines += [_metric_text(metric, one) for metric, one in part.metrics.items()]
     for name, ids in (("baseline", decision.unpaired_baseline), ("candidate", decision.unpaired_candidate)):
         if ids:
-            lines += ["", f"only in the {name}: {_count(len(ids), 'episode')}"]
+            lines += ["", f"only in the {name}: {counted(len(ids), 'episode')}"]
     return "\n".join([*lines, "", *_differing_text(decision.differing)]) + "\n"
 
 
@@ -204,7 +204,3 @@ def _metric_text(name: str, one: MetricEvidence) -> str:
     means = f"{one.baseline:.4g} → {one.candidate:.4g}"
     counted = f"better {one.better:,} (p {one.p_better:.4f}), worse {one.worse:,} (p {one.p_worse:.4f})"
     return f"  {name:<22}{means:<20}{counted}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -114,7 +114,7 @@ def sides(asked: Sequence[tuple[str, str]], paths: list[str] | None) -> list[_Si
         else:
             store = store or options.load(paths, figures=True)
             session_id = store.session_id(name)
-            corpus = options.load(_files(store, session_id), bodies=True)
+            corpus = options.load(options.files_of(store, session_id), bodies=True)
         kind = corpus.sql("SELECT format FROM sessions WHERE session_id = ?", [session_id]).item()
         sides.append(_Side(session_id, kind, replay.trajectory(corpus, session_id, agent_id=agent)))
     return sides
@@ -128,7 +128,7 @@ def transcript_file(name: str, paths: list[str] | None) -> str:
     session_id = store.session_id(name)
     if not session_id.startswith("mecha:"):
         raise WrongUse(f"{name}: expected a mecha session, found {session_id}; only mecha tells who spoke mid-run")
-    files = _files(store, session_id)
+    files = options.files_of(store, session_id)
     if len(files) > 1:
         raise WrongUse(f"{name} stands in {len(files)} files; name one of them: {', '.join(files)}")
     return files[0]
@@ -153,22 +153,14 @@ def _only_session(corpus: Corpus, name: str) -> str:
     return found[0]
 
 
-def _files(corpus: Corpus, session_id: str) -> list[str]:
-    rows = corpus.sql(
-        "SELECT DISTINCT f.uri FROM raw.sessions s JOIN sources f ON f.source_id = s.source_id"
-        " WHERE s.session_id = ? AND f.superseded_by IS NULL ORDER BY f.uri",
-        [session_id],
-    )
-    return [str(uri) for (uri,) in rows.rows()]
-
-
 def _report(ours: _Side, theirs: _Side, found: Sequence[Divergence]) -> Iterator[str]:
     """The comparison in words (mecha 12.8)."""
     from sessionlab.replay import wording  # noqa: PLC0415 (the same)
 
     a, b = ours.trajectory, theirs.trajectory
     for run, side in (("A", ours), ("B", theirs)):
-        did = f"{counted(len(side.trajectory.calls), 'call')}, {counted(len(side.trajectory.turns), 'turn')}"
+        calls, turns = len(side.trajectory.calls), len(side.trajectory.turns)
+        did = f"{output.counted(calls, 'call')}, {output.counted(turns, 'turn')}"
         yield f"{run}  {output.visible(side.session_id)}  {did}"
     yield wording.opening(found, recorded=len(a.calls), replayed=len(b.calls), turns=len(b.turns))
     for one in found[:LINES]:
@@ -252,12 +244,7 @@ def _telling(side: Sequence[Aligned], at: int) -> bool:
 
 
 def _skipped(calls: int) -> str:
-    return f"{'…':>6}  {counted(calls, 'more call')}"
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things in words."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{'…':>6}  {output.counted(calls, 'more call')}"
 
 
 def _intervention_as_json(one: Intervention) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from sessionlab.cli.output import counted
 from sessionlab.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -83,14 +84,13 @@ class Asked(NamedTuple):
         """A line about the files that were refused, or nothing."""
         if not self.unreadable:
             return ""
-        files = f"{self.unreadable:,} file{'' if self.unreadable == 1 else 's'}"
-        return f"{files} could not be read (sessionlab view problems.list)\n"
+        return f"{counted(self.unreadable, 'file')} could not be read (sessionlab view problems.list)\n"
 
     def undated_note(self) -> str:
         """A line about the sessions that no period can hold, or nothing."""
         if not self.undated:
             return ""
-        return f"{self.undated:,} session{'' if self.undated == 1 else 's'} without a date: in no period\n"
+        return f"{counted(self.undated, 'session')} without a date: in no period\n"
 
 
 def load(
@@ -124,6 +124,16 @@ def ask(corpus: Corpus, days: float | None) -> Asked:
         return Asked(corpus, unreadable, 0)
     undated = corpus.sql("SELECT count(*) FROM sessions WHERE created_at IS NULL").item()
     return Asked(corpus.last(days=days), unreadable, undated)
+
+
+def files_of(corpus: Corpus, session_id: str) -> list[str]:
+    """The files that tell of a session, those left out that another one retells."""
+    rows = corpus.sql(
+        "SELECT DISTINCT f.uri FROM raw.sessions s JOIN sources f ON f.source_id = s.source_id"
+        " WHERE s.session_id = ? AND f.superseded_by IS NULL ORDER BY f.uri",
+        [session_id],
+    )
+    return [str(uri) for (uri,) in rows.rows()]
 
 
 def refused(corpus: Corpus) -> int:

@@ -103,6 +103,11 @@ def cell(name: str, value: object) -> str:
     return visible(str(value))
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things in words."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def visible(text: str) -> str:
     """``text`` on one line, control and direction characters shown as harmless signs."""
     out = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sessionlab.cli import output
-from sessionlab.cli.diff import LINES, Name, counted, cut, more, print_json, sides, transcript_file, transcript_in
+from sessionlab.cli.diff import LINES, Name, cut, more, print_json, sides, transcript_file, transcript_in
 from sessionlab.cli.options import Json, Paths
 from sessionlab.cli.replay import Api, BaseUrl, KeyVariable, ModelName, Seed, Temperature, Tools, failed
 from sessionlab.errors import ModelFailed, ReplayRefused, UnknownName, WrongUse
@@ -90,7 +90,7 @@ def probe(
         told |= {"divergences": [replay.as_json(one) for one in report.divergences], "report": report.as_dict()}
         lines.append(
             f"replayed from call {report.call_base + 1:,} on by {output.visible(f'{report.provider}/{report.model}')}:"
-            f" {counted(report.replayed_calls, 'call')}"
+            f" {output.counted(report.replayed_calls, 'call')}"
         )
         lines += _sentences(report.divergences) + [output.visible(f"note: {note}") for note in report.notes]
     elif replay_of is not None and not judged.unsupported:
@@ -160,7 +160,7 @@ def _point(transcript: Transcript, steer: str | None, denial: str | None) -> Pro
 def _point_lines(point: ProbePoint) -> list[str]:
     from sessionlab.replay.wording import compact  # noqa: PLC0415 (the same)
 
-    before = f"{counted(point.call_index, 'call')} asked for before, {point.answered_index:,} answered"
+    before = f"{output.counted(point.call_index, 'call')} asked for before, {point.answered_index:,} answered"
     lines = [
         f"{point.trigger} in message {point.message_index:,}: {before}; its run ends before message {point.until:,}"
     ]

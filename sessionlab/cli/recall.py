@@ -116,20 +116,16 @@ def _place(one: FileHit) -> tuple[str | None, str]:
 
 
 def _closing(query: str, found: Sweep) -> str:
-    files = _count(found.files, "file")
+    files = output.counted(found.files, "file")
     if not found.hits:
         told = f"no match for {output.visible(query)!r} in {files}"
     else:
         places = len({_place(one) for one in found.hits})
-        told = f"{_count(len(found.hits), 'matching block')} in {places:,} of {files}"
+        told = f"{output.counted(len(found.hits), 'matching block')} in {places:,} of {files}"
         if found.more:
             told += f", {found.more:,} more in the files read"
         if found.left:
-            told += f"; {_count(found.left, 'older file')} not searched (-n shows more, --count counts all)"
+            told += f"; {output.counted(found.left, 'older file')} not searched (-n shows more, --count counts all)"
     lines = [told]
     lines += [f"not read to its end: {output.visible(uri)}: {reason}" for uri, reason in found.unreadable]
     return "\n".join(lines)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

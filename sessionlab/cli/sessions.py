@@ -17,7 +17,6 @@ from sessionlab.paths import find
 if TYPE_CHECKING:
     import polars as pl
 
-    from sessionlab.corpus import Corpus
 
 Kind = Annotated[str | None, typer.Option("--kind", help="Only sessions of this front end: run, chat, web …")]
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="A session id, or the beginning of one.")]
@@ -84,7 +83,7 @@ def _list_text(shown: pl.DataFrame, of: int) -> None:
 def path(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
     """The files that tell of a session."""
     corpus = options.load(paths)
-    files = _files(corpus, corpus.session_id(identifier))
+    files = options.files_of(corpus, corpus.session_id(identifier))
     if json:
         output.print_json(files)
     else:
@@ -96,24 +95,14 @@ def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> Non
     corpus = options.load(paths, bodies=not json)
     session_id = corpus.session_id(identifier)
     if json:
-        files = _files(corpus, session_id)
+        files = options.files_of(corpus, session_id)
         if len(files) > 1:
             raise WrongUse(f"{identifier} stands in {len(files)} files; name one of them as PATHS: {', '.join(files)}")
-        for name in files:
-            [found] = find([name])
-            with found.open() as stream:
-                for block in Recording(stream, uri=name).blocks():
-                    sys.stdout.buffer.write(block)
+        [found] = find(files)
+        with found.open() as stream:
+            for block in Recording(stream, uri=found.uri).blocks():
+                sys.stdout.buffer.write(block)
         return
     from sessionlab.cli.conversation import write  # noqa: PLC0415 (only for the text)
 
     write(corpus, session_id)
-
-
-def _files(corpus: Corpus, session_id: str) -> list[str]:
-    rows = corpus.sql(
-        "SELECT DISTINCT f.uri FROM raw.sessions s JOIN sources f ON f.source_id = s.source_id"
-        " WHERE s.session_id = ? AND f.superseded_by IS NULL ORDER BY f.uri",
-        [session_id],
-    )
-    return [str(uri) for (uri,) in rows.rows()]

@@ -25,6 +25,7 @@ from sessionlab.comparisons.arms import Arm
 from sessionlab.comparisons.configurations import Differing, differing, same_policies
 from sessionlab.comparisons.episodes import Episode, episodes
 from sessionlab.errors import WrongUse
+from sessionlab.systems.mecha.surfaces import fnv1a_64
 
 if TYPE_CHECKING:
     from sessionlab.corpus import Corpus
@@ -121,10 +122,7 @@ class Decision(NamedTuple):
 
 def is_held_out(episode_id: str, divisor: int) -> bool:
     """Whether an episode is kept out of the selection: the same for everybody, whatever else there is."""
-    digest = 0xCBF29CE484222325
-    for byte in episode_id.encode():
-        digest = (digest ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return digest % divisor == 0
+    return fnv1a_64(episode_id.encode()) % divisor == 0
 
 
 def shared(baseline: Mapping[str, Episode], candidate: Mapping[str, Episode]) -> set[str]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from sessionlab.systems.gg.writer import JournalWriter
 
-_ROLES = {"agent": "agent", "compaction": "compaction"}
 _SHAPES = {"complete": b'"complete"', "complete_requiring": b'"complete_requiring"'}
 _ORIGINS = {"tool": b'"tool"', "program": b'"program"', "hook": b'"hook"'}
 _LIFTED = {"fileText": "contents", "shell": "body"}
@@ -41,13 +40,14 @@ _folder: msgspec.json.Decoder[Cwd] = msgspec.json.Decoder(Cwd)
 class AgentCapture:
     """Records the entries of one agent. Nothing here raises for what happens to the capture; see `JournalWriter`."""
 
-    __slots__ = ("_head", "_row", "_told", "_writer")
+    __slots__ = ("_head", "_row", "_told", "_window", "_writer")
 
     def __init__(self, writer: JournalWriter, row: AgentRow) -> None:
         """Made by `JournalWriter.agent`."""
         self._writer, self._row = writer, row
         self._head = b""
-        self._told = {"agent": Told(), "compaction": Told(), "frame": Told()}
+        self._told = {"agent": Told(), "compaction": Told()}  # by role
+        self._window = Told()
         try:
             self._head = json_bytes(row.agent_id)
         except Exception as error:
@@ -74,7 +74,7 @@ class AgentCapture:
                 took = _duration(duration_ms)
                 writer.enter(self._head, b'"type":"model_io","request":', *request, b',"response":', reply, took)
         except BaseException as error:
-            self._broke(error)
+            writer.broke(error)
 
     def model_error(
         self,
@@ -97,7 +97,7 @@ class AgentCapture:
                 took = _duration(duration_ms)
                 writer.enter(self._head, b'"type":"model_error","request":', *request, b',"error":', why, took)
         except BaseException as raised:
-            self._broke(raised)
+            writer.broke(raised)
 
     def tool_result(
         self,
@@ -145,7 +145,7 @@ class AgentCapture:
                     b'"type":"tool_result",%b},"outcome":{%b%b%b%b%b}' % (call, outcome, shown, facts_told, text, why),
                 )
         except BaseException as error:
-            self._broke(error)
+            writer.broke(error)
 
     def prompt_frame(self, items: Iterable[WindowItem]) -> None:
         """The agent's context window as it stood for the turn just recorded, in the order rendered (1.11)."""
@@ -154,10 +154,10 @@ class AgentCapture:
             return
         try:
             with writer.lock:
-                told = self._told["frame"].items(items, writer.pools)
+                told = self._window.items(items, writer.pools)
                 writer.enter(self._head, b'"type":"prompt_frame","items":[', told, b"]")
         except BaseException as error:
-            self._broke(error)
+            writer.broke(error)
 
     def shell(
         self,
@@ -207,7 +207,7 @@ class AgentCapture:
     ) -> tuple[bytes, bytes, bytes]:
         """A request as JSON, in three pieces (1.7); an empty list of tools is none."""
         pools = self._writer.pools
-        told, made = self._told[_ROLES[role]], _SHAPES[shape]
+        told, made = self._told[role], _SHAPES[shape]
         head = b'{"role":"%b","shape":%b,"messages":[' % (role.encode(), made)
         sent = told.messages(messages, pools)
         if tools is None or (type(tools) is not Tools and len(tools) == 0):  # type: ignore[arg-type]
@@ -236,7 +236,7 @@ class AgentCapture:
                     % (head, line, folder, exit_code, intern(out), intern(err)),
                 )
         except BaseException as error:
-            self._broke(error)
+            writer.broke(error)
 
     def _plain(self, payload: Callable[[], bytes]) -> None:
         writer = self._writer
@@ -246,16 +246,10 @@ class AgentCapture:
             with writer.lock:
                 writer.enter(self._head, payload())
         except BaseException as error:
-            self._broke(error)
+            writer.broke(error)
 
     def _text(self, text: str | bytes, ceiling: int | None) -> Text:
         return self._writer.pools.take_text(text if isinstance(text, str) else text.decode(errors="replace"), ceiling)
-
-    def _broke(self, error: BaseException) -> None:
-        """Stop capture; only what was meant for the run itself, such as an interrupt, goes on to it."""
-        self._writer.broke(error)
-        if not isinstance(error, Exception):
-            raise error
 
 
 def _word(value: object) -> str:

@@ -39,7 +39,7 @@ class Sink:
         written: bytes that reached the file.
     """
 
-    def __init__(self, workspace: Path, *, prepare: Callable[[], None] | None = None) -> None:
+    def __init__(self, workspace: Path, *, prepare: Callable[[], object] | None = None) -> None:
         """Start the thread: it calls ``prepare``, makes the folder and opens the file, outside the caller's time."""
         self.failure: str | None = None
         self.written = 0

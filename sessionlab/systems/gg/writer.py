@@ -108,7 +108,7 @@ class JournalWriter:
         self._finishing = threading.Lock()
         self._captured: Captured | None = None
         self.idle = False
-        self._sink = Sink(Path(workspace), prepare=lambda: _exclude(workspace))
+        self._sink = Sink(Path(workspace), prepare=lambda: exclude_from_git(workspace))
         _open.add(self)
         try:
             header = {
@@ -125,8 +125,6 @@ class JournalWriter:
                 self.queue(line + b"\n")
         except BaseException as error:
             self.broke(error)
-            if not isinstance(error, Exception):
-                raise
         self._tell_seed()
 
     def __enter__(self) -> Self:
@@ -208,8 +206,6 @@ class JournalWriter:
                 self.queue(line)
         except BaseException as error:
             self.broke(error)
-            if not isinstance(error, Exception):
-                raise
 
     def enter(self, agent: bytes, *payload: bytes) -> None:
         """Number an entry and queue it behind the bodies interned for it. Call it holding ``lock``.
@@ -236,8 +232,10 @@ class JournalWriter:
         return True
 
     def broke(self, error: BaseException) -> None:
-        """Stop capture because of an error of its own."""
+        """Stop capture because of an error; only what was meant for the run itself, such as an interrupt, is raised."""
         self._stop("write_failed", worded(error))
+        if not isinstance(error, Exception):
+            raise error
 
     def _stop(self, reason: str, why: str) -> None:
         """For good. What was interned for the batch in hand is lost with it, so nothing may follow."""
@@ -263,8 +261,6 @@ class JournalWriter:
                 self.queue(line)
         except BaseException as error:
             self.broke(error)
-            if not isinstance(error, Exception):
-                raise
 
     def _reseed(self) -> None:
         if self._denied and not self.idle:
@@ -292,10 +288,6 @@ def _ceiling(capability_set: Mapping[str, object]) -> int:
     if isinstance(told, bool) or not isinstance(told, int | float) or not math.isfinite(told):
         return MAX_BYTES
     return int(told)
-
-
-def _exclude(workspace: Path | str) -> None:
-    exclude_from_git(workspace)
 
 
 def _drain_unfinished() -> None:

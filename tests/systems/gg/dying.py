@@ -24,10 +24,7 @@ def record(workspace: Path, seed: int) -> None:
     """The session of ``seed``, the same each time."""
     session = Session(workspace, seed)
     for _ in range(COUNT):
-        operation = session.draw.choice(OPERATIONS)
-        while session.writer._sink._queue.qsize() > 32:
-            time.sleep(0.0002)  # a run has other things to do than to fill the queue
-        session.do(operation)
+        session.do(session.draw.choice(OPERATIONS))
     while session.writer._sink.written < session.writer._bytes:
         time.sleep(0.001)
 

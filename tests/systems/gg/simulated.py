@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ ERRORS = (
     "timeout",
 )  # fmt: skip
 LIMITS = ("turns", "runtime", "consecutive_errors", "error_rate", "cost")
+DUE = 16
+"""Batches that may wait before an operation: a busy machine must not decide what is recorded."""
 WORDS = ("kite", "blau", "él", "風", "a", "\n", "\u2028", '"', "\\", "\x07", "🪁", "of", "paper")
 
 
@@ -80,7 +83,10 @@ class Session:
         self._born("root", gg.Root())
 
     def do(self, operation: str) -> None:
-        """Carry out one operation by some live agent."""
+        """Carry out one operation by some live agent, when the journal has caught up."""
+        sink = self.writer._sink
+        while sink._queue.qsize() > DUE and sink.failure is None:
+            time.sleep(0.0002)  # a run has other things to do than to fill the queue
         agent = self.draw.choice(self._live)
         match operation:
             case "call":
