@@ -23,15 +23,16 @@ SETS: dict[str, object] = {
         for slug in ("root", "helper")
     ],
 }  # fmt: skip
-OPERATIONS = (
-    "call", "call", "refused_image", "error", "frame", "tool", "tool", "read_file", "shell", "git", "clock", "probe",
-    "compaction", "spawn", "succession", "issue_attempt", "reviewer", "merge", "end", "failed_end", "deny_vision",
-)  # fmt: skip
 ERRORS = (
     "missing_api_key", "fatal", "retry_exhausted", "vision_unsupported", "parse", "provider_mismatch", "response_loop",
     "timeout",
 )  # fmt: skip
 LIMITS = ("turns", "runtime", "consecutive_errors", "error_rate", "cost")
+OPERATIONS = (
+    "call", "call", "refused_image", "error", "frame", "tool", "tool", "read_file", "shell", "git", "clock", "probe",
+    "compaction", "spawn", "succession", "issue_attempt", "reviewer", "merge", "end", "failed_end", "deny_vision",
+    *(f"end:{limit}" for limit in LIMITS),
+)  # fmt: skip
 DUE = 16
 """Batches that may wait before an operation: a busy machine must not decide what is recorded."""
 WORDS = ("kite", "blau", "él", "風", "a", "\n", "\u2028", '"', "\\", "\x07", "🪁", "of", "paper")
@@ -117,9 +118,11 @@ class Session:
             case "probe":
                 agent.probe()
             case "end" | "failed_end":
-                self._end(agent, "done" if operation == "end" else "failed")
+                self._end("done" if operation == "end" else "failed", None)
             case "deny_vision":
                 self.writer.deny_vision(MODEL)
+            case _ if operation.startswith("end:"):
+                self._end(self.draw.choice(("done", "failed")), operation.removeprefix("end:"))
             case _:
                 self._born(f"agent-{len(self.origins)}", self._origin(operation, agent.name))
 
@@ -147,10 +150,10 @@ class Session:
         self.origins[name], self.statuses[name] = origin, (None, None)
         self._live.append(_Agent(self, name, capture))
 
-    def _end(self, agent: _Agent, status: Any) -> None:
-        if agent.name == "root":  # it ends with the session
-            return
-        limit = self.draw.choice((None, *LIMITS))
+    def _end(self, status: Any, limit: str | None) -> None:
+        if len(self._live) == 1:  # the root ends with the session
+            self._born(f"agent-{len(self.origins)}", self._origin("spawn", "root"))
+        agent = self.draw.choice(self._live[1:])
         self.end_agent(agent, status, limit)
         self._live.remove(agent)
 
