@@ -8,6 +8,7 @@
     ├── UnknownName             a view, table, session, format or column that does not exist (also a KeyError)
     │   └── AmbiguousName       an abbreviation that fits several sessions
     ├── WrongUse                an argument that cannot be meant (also a ValueError)
+    ├── SessionRefused          a datalayer session that cannot be exported, imported or cloned as asked
     ├── TranscriptGone          a mecha transcript that was to be appended to is no longer there
     ├── Incomparable            two arms of a comparison whose difference could not be told apart from another
     ├── MissingColumns          a chart or widget was given a table without the columns it draws
@@ -106,6 +107,21 @@ class AmbiguousName(UnknownName):
 
 class WrongUse(SessionlabError, ValueError):
     """An argument that cannot be meant: what was expected, what was given."""
+
+
+class SessionRefused(SessionlabError):
+    """A datalayer session that cannot be exported, imported or cloned as asked; nothing was written.
+
+    Attributes:
+        kind: a word for the condition: a refusal name of the format (``too_large``, ``not_json`` …), ``unknown_app``,
+            ``unknown_agent``, ``unknown_session``, ``beyond_turns``, ``uid_in_use``, ``unknown_format``.
+        status: the HTTP status the format gives it.
+        line: 1-based line of the file that decided it, or None.
+    """
+
+    def __init__(self, kind: str, status: int, sentence: str, *, line: int | None = None) -> None:
+        self.kind, self.status, self.line = kind, status, line
+        super().__init__(sentence)
 
 
 class TranscriptGone(SessionlabError):
