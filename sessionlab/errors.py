@@ -113,8 +113,9 @@ class SessionRefused(SessionlabError):
     """A datalayer session that cannot be exported, imported or cloned as asked; nothing was written.
 
     Attributes:
-        kind: a word for the condition: a refusal name of the format (``too_large``, ``not_json`` …), ``unknown_app``,
-            ``unknown_agent``, ``unknown_session``, ``beyond_turns``, ``uid_in_use``, ``unknown_format``.
+        kind: a word for the condition: a refusal name of the format (``too_large``, ``field_refusal`` …),
+            ``unknown_app``, ``unknown_agent``, ``unknown_session``, ``unknown_state``, ``unknown_format``,
+            ``beyond_turns``, ``uid_in_use``, ``title_too_long``, ``no_session_entry``, ``no_conversations``, ``ended``.
         status: the HTTP status the format gives it.
         line: 1-based line of the file that decided it, or None.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import sys
@@ -21,6 +20,7 @@ import pyarrow as pa
 from sessionlab.arrow import Batcher
 from sessionlab.errors import BadInput, Refused
 from sessionlab.formats import Recording, all_formats, detect
+from sessionlab.formats._collection import uncollected
 from sessionlab.formats.recording import digest63
 from sessionlab.paths import Found
 from sessionlab.tables import Config, Problem, Row, Source, ToolCall, Window
@@ -66,24 +66,11 @@ def read_files(files: Sequence[Found], wanted: Wanted = Wanted()) -> Iterator[Re
     """
     reads = _read_files(files, wanted)
     while True:
-        with _no_collection():
+        with uncollected():
             read = next(reads, None)
         if read is None:
             return
         yield read
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the cycle collector from walking the rows of a part again and again: they hold no cycles."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _read_files(files: Sequence[Found], wanted: Wanted) -> Iterator[Read]:

@@ -17,8 +17,9 @@ PathLike = str | os.PathLike[str] | IO[bytes]
 
 SKIPPED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 """Folders that hold no session files and may hold very many others."""
-PASSED_OVER = (".forgetting",)
-"""Endings of files that their owner has set aside (mecha section 2): a folder's listing passes over them."""
+PASSED_OVER = (".forgetting", ".sessionlab-tmp")
+"""Endings of files that their owner has set aside (mecha section 2), or was writing when it was stopped: a folder's
+listing passes over them."""
 
 
 class Found(NamedTuple):

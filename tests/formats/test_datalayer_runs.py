@@ -15,6 +15,7 @@ from tests.formats.datalayer_files import (
     entries,
     entry,
     head,
+    notes,
     of,
     outcomes,
     read,
@@ -130,3 +131,18 @@ def test_what_is_not_kept_is_not_zero() -> None:
     (outcome,) = outcomes(entry("session"), entry("run"), entry("output", status="answered", ended_at=at_second(9)))
     assert (outcome.tool_calls, outcome.tool_errors, outcome.tool_denied, outcome.sensors) == (None, None, None, None)
     assert (outcome.ended_on_failed_call, outcome.exhausted) == (None, None)
+
+
+def test_a_limit_that_names_no_tool_still_cuts_the_run_short() -> None:
+    """A budget of tokens stops a run, not a call: its decision names the limit and no tool."""
+    limit = entry("decision", at_second(2), behaviour="refused", because="shield_limit:model_tokens", classes=[])
+    (run,) = outcomes(
+        entry("run", at_second(1)), limit, entry("output", at_second(3), status="stopped", ended_at=at_second(3))
+    )
+    assert (run.stop_class, run.exhausted) == ("cut_short", True)
+
+
+def test_an_exit_code_where_no_column_holds_it_is_no_number_too_large() -> None:
+    """A check's `exit_code` stays in `detail`; only one beyond a BIGINT is worth a note."""
+    assert notes(entry("check", stage="post_run", exit_code=0), kinds=["check"], entries=1) == []
+    assert notes(entry("tool_call", tool="sh", exit_code=2**63), kinds=["tool_call"], entries=1) == ["number_too_large"]

@@ -63,10 +63,10 @@ import re
 from collections.abc import Iterator
 
 from sessionlab.formats.datalayer.fields import LINE_FIELDS
-from sessionlab.formats.datalayer.judge import MAX_BYTES, Accepted, Refusal, judge, too_large
+from sessionlab.formats.datalayer.judge import Accepted, Refusal, judge, whole
 from sessionlab.formats.datalayer.lineage import seat_links
 from sessionlab.formats.datalayer.rows import Numbers, SessionRows, team_rows, team_session
-from sessionlab.formats.datalayer.text import LineCounter, breaks_inside_strings, byte_ranges
+from sessionlab.formats.datalayer.text import breaks_inside_strings, byte_ranges
 from sessionlab.formats.recording import Recording
 from sessionlab.tables import Extent, Problem, Row
 
@@ -117,7 +117,7 @@ def sniff(head: bytes, /) -> bool:
 
 def read(recording: Recording, /) -> Iterator[Row]:
     """The rows of one session file: of its session, of a team's sessions, or of its refusal."""
-    data = _taken(recording)
+    data = whole(recording.blocks())
     if isinstance(data, Refusal):
         yield from _refused(recording, data)
         return
@@ -170,27 +170,6 @@ def _refused(recording: Recording, refusal: Refusal) -> Iterator[Row]:
     )
     recording.whole("problem")
     yield from recording.end(state="refused", reason=refusal.sentence, format_version=refusal.format)
-
-
-def _taken(recording: Recording) -> bytes | Refusal:
-    """The whole file; of one over the cap only its size and number of lines, which the refusal tells.
-
-    Not even a file that is too large as it lies there can be refused unread: the sentence counts its lines.
-    """
-    held: list[bytes] = []
-    counter: LineCounter | None = None
-    for block in recording.blocks():
-        held.append(block)
-        if counter is None and recording.decoded_bytes > MAX_BYTES:
-            counter = LineCounter()
-        if counter is not None:
-            for part in held:
-                counter.add(part)
-            held.clear()
-    if counter is None:
-        return b"".join(held)
-    counter.add(b"", final=True)
-    return too_large(max(counter.lines - 1, 0), recording.decoded_bytes)
 
 
 def _extents(data: bytes, verdict: Accepted, *, lf_only: bool) -> Iterator[Extent]:

@@ -108,15 +108,16 @@ def _past_space(text: str, at: int) -> int:
 
 def text_of(value: object) -> str:
     """``value`` as compact JSON text, members in the order given."""
-    return _written(value, compact, ",", ":")
+    return written(value, compact, ",", ":")
 
 
 def shown(value: object) -> str:
     """``value`` as Python shows it (`repr`)."""
-    return _written(value, repr, ", ", ": ")
+    return written(value, repr, ", ", ": ")
 
 
-def _written(value: object, scalar: Callable[[object], str], comma: str, colon: str) -> str:
+def written(value: object, scalar: Callable[[object], str], comma: str, colon: str) -> str:
+    """``value`` as text without the stack: ``scalar`` writes what is neither object nor list."""
     parts: list[str] = []
     todo: list[tuple[bool, object]] = [(True, value)]  # values still to be written, and between them what is written
     while todo:

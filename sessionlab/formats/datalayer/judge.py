@@ -7,10 +7,12 @@ The order of checks, the sentences and the statuses are those of the published i
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
+from sessionlab.formats._collection import uncollected
 from sessionlab.formats.datalayer import deep
 from sessionlab.formats.datalayer.fields import (
     FORMAT_ID,
@@ -26,7 +28,7 @@ from sessionlab.formats.datalayer.fields import (
     session_line,
     team_line,
 )
-from sessionlab.formats.datalayer.text import decoded, lines
+from sessionlab.formats.datalayer.text import LineCounter, decoded, ends_at_lf_alone, lines
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 20_000
@@ -67,6 +69,7 @@ SENTENCES: dict[RefusalName, str] = {
 """The eight sentences of the format (4.1) word for word, the three cases it words freely (4.2), and one that only a
 reader of team files meets."""
 
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _TOO_LARGE_STATUS = 413
 _REFUSED_STATUS = 422
 
@@ -135,18 +138,68 @@ def judge(data: bytes, *, teams: bool = False, lf_only: bool = False) -> Accepte
         teams: take team files, seat by seat; without it one is refused as the importer refuses it.
         lf_only: split lines at ``\n`` alone instead of wherever the importer does.
     """
-    text, replaced = decoded(data)
-    found = lines(text, lf_only=lf_only)
+    with uncollected():
+        if lf_only or ends_at_lf_alone(data):
+            judged = _judged_as_bytes(data, teams=teams)
+            if judged is not None:
+                return judged
+        text, replaced = decoded(data)
+        found = [line.encode() for line in lines(text, lf_only=lf_only)]
+        return _judged(found, len(data), teams=teams, replaced=replaced)
+
+
+def _judged_as_bytes(data: bytes, *, teams: bool) -> Accepted | Refusal | None:
+    """The verdict on a file whose lines end at LF alone, made without its text; None: it is not valid UTF-8.
+
+    Typed decoding checks the UTF-8 of every line it takes. A refusal stands only for a file that is valid to its end:
+    what is replaced weighs more, and the caps come before the lines.
+    """
+    found = data.split(b"\n")
+    if not found[-1]:
+        found.pop()
+    try:
+        judged = _judged(found, len(data), teams=teams, replaced=False)
+        if isinstance(judged, Refusal):
+            data.decode()
+    except UnicodeDecodeError:
+        return None
+    return judged
+
+
+def _judged(found: list[bytes], size: int, *, teams: bool, replaced: bool) -> Accepted | Refusal:
     entries = max(len(found) - 1, 0)
     try:
-        _hold_caps(entries, len(data))
-        if len(text) * 4 > MAX_BYTES - len(found):  # no character weighs more than 4 bytes
-            _hold_caps(entries, sum(len(line) if line.isascii() else len(line.encode()) for line in found) + len(found))
+        _hold_caps(entries, size)
+        _hold_caps(entries, sum(map(len, found)) + len(found))
         records = _records(found)
         team, sections = _arranged(records, teams=teams)
     except _Stop as stop:
         return stop.refusal
     return Accepted(team, sections, len(found), frozenset(records.blank), frozenset(records.unusual), replaced)
+
+
+def whole(blocks: Iterable[bytes]) -> bytes | Refusal:
+    """A file's blocks joined; of a file over the cap only its size and number of lines, which the refusal tells.
+
+    Not even a file that is too large as it lies there can be refused unread: the sentence counts its lines. It is never
+    held, though.
+    """
+    held: list[bytes] = []
+    size = 0
+    counter: LineCounter | None = None
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if counter is None and size > MAX_BYTES:
+            counter = LineCounter()
+        if counter is not None:
+            for part in held:
+                counter.add(part)
+            held.clear()
+    if counter is None:
+        return b"".join(held)
+    counter.add(b"", final=True)
+    return too_large(max(counter.lines - 1, 0), size)
 
 
 def refusal(name: RefusalName, *, line: int | None = None, **facts: object) -> Refusal:
@@ -189,14 +242,15 @@ class _Records(msgspec.Struct):
 _decode_entry = msgspec.json.Decoder(EntryLine).decode
 
 
-def _records(found: list[str]) -> _Records:
-    if not found or _is_blank(found[0]):
+def _records(found: list[bytes]) -> _Records:
+    if not found or _is_blank(found[0].decode()):
         raise _Stop(refusal("unversioned", line=1 if found else None))
     passed = _Records()
     add, add_number = passed.entries.append, passed.numbers.append
-    for number, line in enumerate(found, 1):
-        entry = _strict(line)
+    for number, raw in enumerate(found, 1):
+        entry = _strict(raw)
         if entry is None:
+            line = raw.decode()
             if _is_blank(line):
                 passed.blank.append(number)
                 continue
@@ -209,15 +263,15 @@ def _records(found: list[str]) -> _Records:
         else:
             at = entry.at
             if entry.kind not in KIND_SET or entry.record_type != "entry" or not at or at.isspace():
-                _looked_at(line, number)  # not sound: it stops there
+                _looked_at(raw.decode(), number)  # not sound: it stops there
         add(entry)
         add_number(number)
     return passed
 
 
-def _strict(line: str) -> EntryLine | None:
+def _strict(line: bytes) -> EntryLine | None:
     """The entry, when strict typed decoding takes it: then it is sound JSON. All else is looked at the long way."""
-    if len(line) > 2 * deep.SHALLOW and deep.depth(line):  # a shorter line cannot be that deep
+    if not _is_shallow(line):
         return None
     try:
         return _decode_entry(line)
@@ -225,12 +279,27 @@ def _strict(line: str) -> EntryLine | None:
         return None
 
 
+def _is_shallow(line: bytes) -> bool:
+    """Whether no more than SHALLOW levels are open at once as far as the line is JSON; False may be doubt.
+
+    Brackets outside strings are left, and taken away in pairs: each time round at least the innermost level goes, and
+    at most two do.
+    """
+    if len(line) <= 2 * deep.SHALLOW or line.count(b"[") + line.count(b"{") <= deep.SHALLOW:
+        return True
+    if b'\\"' in line:
+        line = line.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(line.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+    for _ in range(deep.SHALLOW // 2):
+        if not brackets:
+            return True
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return not brackets
+
+
 def _looked_at(line: str, number: int) -> _Head | EntryLine:
-    levels = deep.depth(line)
-    if levels > NESTING:
-        raise _Stop(refusal("not_json", line=number))
     try:
-        value = deep.parsed(line, _integer) if levels else json.loads(line, parse_int=_integer)
+        value = value_of(line)
     except ValueError:
         raise _Stop(refusal("not_json", line=number)) from None
     if not isinstance(value, dict):
@@ -252,6 +321,18 @@ def _looked_at(line: str, number: int) -> _Head | EntryLine:
     if number == 1:
         raise _Stop(refusal("unversioned", line=1))
     raise _Stop(refusal("not_a_line", line=number, record_type=record_type))
+
+
+def value_of(line: str) -> object:
+    """The JSON value of a line.
+
+    Raises:
+        ValueError: it is not JSON, or nested or counted beyond what is read (section 5).
+    """
+    levels = deep.depth(line)
+    if levels > NESTING:
+        raise ValueError(f"nested deeper than {NESTING} levels")
+    return deep.parsed(line, _integer) if levels else json.loads(line, parse_int=_integer)
 
 
 def _hold_format(stated: object, number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from sessionlab.columns import big
 from sessionlab.formats._values import detail, micros
 from sessionlab.formats.datalayer import bodies
 from sessionlab.formats.datalayer.calls import Calls, Told
@@ -165,7 +166,7 @@ class SessionRows:
             self._links.hear(entry, payload, line, seq)
         elif native in _STATE_KINDS:
             rows.extend(self._stated(native, payload, at, line, seq))
-        if "exit_code" in payload and columns.get("exit_code") is None and type(code := payload["exit_code"]) is int:
+        if "exit_code" in payload and type(code := payload["exit_code"]) is int and big(code) is None:
             rows.append(self._note("number_too_large", f"exit_code is {code}, more than a BIGINT holds", line, seq))
         rows.append(
             Entry(
@@ -228,9 +229,10 @@ class SessionRows:
             self._runs.check(columns["status"])
         elif native == "approval":
             self._calls.approve(_told(place, columns))
-        elif columns["name"] is not None:
-            self._calls.decide(_told(place, columns))
+        else:
             self._runs.limit(columns["reason"])
+            if columns["name"] is not None:
+                self._calls.decide(_told(place, columns))
 
     def _stated(self, native: str, payload: Payload, at: int | None, line: int, seq: int) -> Iterator[Problem]:
         state = payload.get("state")

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 
 LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """The characters that end a line; CR LF is one end."""
+_ASCII_ENDS = tuple(end.encode() for end in LINE_ENDS if end.isascii() and end != "\n")
+_WIDE_ENDS = tuple(end for end in LINE_ENDS if not end.isascii())
+_LAST_OF_WIDE_ENDS = tuple(end.encode()[-1:] for end in _WIDE_ENDS)
 _END_BYTES = re.compile(rb"\r\n|[\n\r\x0b\x0c\x1c-\x1e]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _LF = re.compile(rb"\n")
 _RAW_IN_STRINGS = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
@@ -22,6 +25,16 @@ def decoded(data: bytes) -> tuple[str, bool]:
         return data.decode(), False
     except UnicodeDecodeError:
         return data.decode(errors="replace"), True
+
+
+def ends_at_lf_alone(data: bytes) -> bool:
+    """Whether LF is the only line end there is: sought in the bytes, and in the text where they leave doubt."""
+    if any(end in data for end in _ASCII_ENDS):
+        return False
+    if data.isascii() or not any(last in data for last in _LAST_OF_WIDE_ENDS):
+        return True
+    text, replaced = decoded(data)
+    return not replaced and not any(end in text for end in _WIDE_ENDS)
 
 
 def lines(text: str, *, lf_only: bool = False) -> list[str]:

@@ -1,0 +1,188 @@
+"""The command `datalayer export`: any session, of whatever format, as a datalayer session file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sessionlab.cli import output
+from sessionlab.cli.datalayer_store import refused
+from sessionlab.cli.options import Json, Now, Paths, clock, load
+from sessionlab.cli.secrets import AppspecFile, SecretNames, declared, held
+from sessionlab.errors import SessionRefused, WrongUse
+
+if TYPE_CHECKING:
+    from sessionlab.corpus import Corpus
+    from sessionlab.redaction import Redactor
+    from sessionlab.systems.datalayer import Exported
+
+EXPORTER = "anonymous"
+"""Who exports, unless told: a file that is handed on names nobody by itself."""
+
+By = Annotated[str, typer.Option("--by", metavar="UID", help="Who exports, as the file will say.")]
+Out = Annotated[
+    str,
+    typer.Option("-o", "--out", metavar="FILE|DIR|-", help="A file, a folder, or - for stdout; default: here."),
+]
+Strict = Annotated[
+    bool | None,
+    typer.Option(
+        "--strict/--exact",
+        help="The format's own six rules (--exact, the default for datalayer sessions), or also what they leave"
+        " (--strict, the default for sessions of other formats).",
+        show_default=False,
+    ),
+]
+Also = Annotated[
+    list[str] | None,
+    typer.Option("--also", metavar="RULE", help="With --strict: a private rule (home_folder, user_name …), or all."),
+]
+Split = Annotated[bool, typer.Option("--split", help="Over the caps: several files, each linked to the one before.")]
+TeamFile = Annotated[bool, typer.Option("--team", help="A session of several agents as a team file, a seat for each.")]
+Whole = Annotated[bool, typer.Option("--whole", help="Texts whole, not cut as a datalayer runtime cuts them.")]
+Kinds = Annotated[
+    str | None, typer.Option("--kinds", metavar="KIND,…", help="The kinds that the head lists; default: those present.")
+]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store", metavar="DIR", help="Export a session of this store; its record then says that it was exported."
+    ),
+]
+Format = Annotated[str, typer.Option("--format", metavar="ID", help="Another format of session files, by its id.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+
+
+def export(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A session id, or the beginning of one.")],
+    paths: Paths = None,
+    out: Out = ".",
+    by: By = EXPORTER,
+    strict: Strict = None,
+    also: Also = None,
+    secret: SecretNames = None,
+    appspec: AppspecFile = None,
+    split: Split = False,
+    team: TeamFile = False,
+    whole: Whole = False,
+    kinds: Kinds = None,
+    format: Format = "",  # noqa: A002 (the option's own name)
+    store: Store = None,
+    force: Force = False,
+    json: Json = False,
+    now: Now = None,
+) -> None:
+    """A session as a datalayer session file, redacted; nothing is written when it is over the format's caps."""
+    if split and team:
+        raise WrongUse("--split and --team: a team is one file; export the session of each agent by itself instead")
+    if store is not None and (paths or split or team or whole):
+        raise WrongUse("--store: a session of a store is exported as it is kept; leave PATHS and the other ways out")
+    told: dict[str, object] = {"by": by, "now": clock(now)}
+    if kinds is not None:
+        told["kinds"] = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    values = declared(secret, appspec)
+    try:
+        if store is not None:
+            told["redactor"] = _redactor(values, strict=bool(strict), also=also)
+            parts = [_from_store(store, identifier, told)]
+        else:
+            corpus = load(paths, bodies=True, now=now)
+            session_id = corpus.session_id(identifier)
+            is_datalayer = corpus.table("sessions", session_id=session_id)["format"].item() == "datalayer"
+            told["redactor"] = _redactor(values, strict=not is_datalayer if strict is None else strict, also=also)
+            parts = _exported(corpus, session_id, told, format_id=format, split=split, team=team, whole=whole)
+    except SessionRefused as refusal:
+        refused(refusal, json=json)
+    places = _written(parts, out, force=force)
+    if json:
+        rows = [_row(part, place) for part, place in zip(parts, places, strict=True)]
+        if out != "-":
+            output.print_json(rows if split else rows[0])
+    else:
+        _report(parts, places)
+
+
+def _redactor(values: list[str], *, strict: bool, also: Sequence[str] | None) -> Redactor:
+    from sessionlab.redaction import PRIVATE_RULES, Redactor, StrictRedactor  # noqa: PLC0415 (commands start faster)
+
+    if also and not strict:
+        raise WrongUse("--also: private rules come on top of the strict ones; add --strict")
+    if not strict:
+        return Redactor(declared=values, held=held())
+    rules = list(PRIVATE_RULES) if also and "all" in also else list(also or [])
+    return StrictRedactor(declared=values, held=held(), also=rules)
+
+
+def _from_store(folder: Path, uid: str, told: dict[str, object]) -> Exported:
+    from sessionlab.systems import datalayer  # noqa: PLC0415 (the same)
+
+    return datalayer.export_from(datalayer.Store(folder), uid, **told)  # type: ignore[arg-type]
+
+
+def _exported(
+    corpus: Corpus, session_id: str, told: dict[str, object], *, format_id: str, split: bool, team: bool, whole: bool
+) -> list[Exported]:
+    from sessionlab.systems import datalayer  # noqa: PLC0415 (the same)
+
+    written_as = datalayer.FORMATS.get(format_id)
+    if team:
+        return [datalayer.export_team(datalayer.team_of(corpus, session_id, whole=whole), **told)]  # type: ignore[arg-type]
+    record = datalayer.record_of(corpus, session_id, whole=whole)
+    if split:
+        return list(datalayer.split(record, **told))  # type: ignore[arg-type]
+    return [written_as.export(record, **told)]
+
+
+def _written(parts: list[Exported], out: str, *, force: bool) -> list[str]:
+    """Where each file went. All places are looked at before the first is written."""
+    if out == "-":
+        for part in parts:
+            sys.stdout.buffer.write(part.data)
+        return ["-"] * len(parts)
+    target = Path(out).expanduser()
+    is_folder = target.is_dir() or len(parts) > 1
+    files = [target / part.file_name for part in parts] if is_folder else [target]
+    taken = [str(file) for file in files if file.exists()]
+    if taken and not force:
+        raise WrongUse(f"{', '.join(taken)}: there already; --force writes over it, -o names another place")
+    for file, part in zip(files, parts, strict=True):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(file, part.data)
+    return [str(file) for file in files]
+
+
+def _write(file: Path, data: bytes) -> None:
+    """The file whole or not at all: a half-written one would be refused by whoever it is handed to."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _row(part: Exported, place: str) -> dict[str, object]:
+    return {
+        "file": place, "uid": part.uid, "turns": part.turns, "entries": part.entries, "bytes": len(part.data),
+        "redactions": part.redactions, "rules": part.counts, "digest": part.digest, "notes": list(part.notes),
+    }  # fmt: skip
+
+
+def _report(parts: list[Exported], places: list[str]) -> None:
+    stream = sys.stderr if places[0] == "-" else sys.stdout
+    for part, place in zip(parts, places, strict=True):
+        counts = f"{output.counted(part.turns, 'turn')}, {part.entries:,} {'entry' if part.entries == 1 else 'entries'}"
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in sorted(part.counts.items()))
+        redacted = output.counted(part.redactions, "redaction") + (f" ({rules})" if rules else "")
+        stream.write(f"{output.visible(place)}: {counts}, {len(part.data):,} bytes, {redacted}\n  {part.digest}\n")
+        for note in part.notes:
+            stream.write(f"  {output.visible(note)}\n")

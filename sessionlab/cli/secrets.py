@@ -1,0 +1,78 @@
+"""Declared secrets on the command line: names and an application's specification in, their values out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sessionlab.cli.output import visible
+from sessionlab.errors import WrongUse
+
+SecretNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret", metavar="NAME", help="An environment variable whose value is a secret; may be given again."
+    ),
+]
+AppspecFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--appspec", dir_okay=False, help="An application's specification (JSON, YAML): the secrets it declares."
+    ),
+]
+
+
+def declared(names: Iterable[str] | None, appspec: Path | None) -> list[str]:
+    """The values, from the environment, of the secrets that are named or that a specification declares by name.
+
+    A name without a value is said on stderr: a secret that nobody can tell is not looked for.
+    """
+    from sessionlab.redaction import declared_names, declared_values  # noqa: PLC0415 (commands start faster)
+
+    wanted = list(names or [])
+    if appspec is not None:
+        wanted += declared_names(_specification(appspec))
+    wanted = list(dict.fromkeys(wanted))
+    unset = [name for name in wanted if not os.environ.get(name, "").strip()]
+    if unset:
+        sys.stderr.write(
+            f"sessionlab: {visible(', '.join(unset))}: declared, but without a value in the environment:"
+            " not looked for by value\n"
+        )
+    return declared_values(wanted, os.environ)
+
+
+def held() -> list[str]:
+    """Values of this process's environment whose names read as secrets (datalayer.md 6.4)."""
+    from sessionlab.redaction import held_values  # noqa: PLC0415 (the same)
+
+    return held_values(os.environ)
+
+
+def _specification(path: Path) -> Mapping[str, object]:
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = _yaml(path, text)
+    if not isinstance(found, dict):
+        raise WrongUse(f"{path}: expected an application's specification, an object; found {type(found).__name__}")
+    return found
+
+
+def _yaml(path: Path, text: str) -> object:
+    try:
+        import yaml  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise WrongUse(f"{path}: not JSON, and YAML needs an extra: pip install 'sessionlab[share]'") from error
+    try:
+        found: object = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise WrongUse(f"{path}: neither JSON nor YAML: {error}") from error
+    return found

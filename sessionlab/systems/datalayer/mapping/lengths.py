@@ -1,0 +1,58 @@
+"""Texts of a session in; the same texts, cut to the lengths the runtime of the format keeps, out (section 11)."""
+
+from __future__ import annotations
+
+SAID = 4000
+"""Characters kept of a question, an answer and other words of the conversation."""
+ARGUMENTS = 500
+RESULT = 300
+"""Of a tool's result, an error, and the rest of an event."""
+COMMENT = 2000
+SUMMARY = 2000
+
+
+class Lengths:
+    """Cuts texts, and counts how many it cut.
+
+    Attributes:
+        cut: texts that lost their end.
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        """``whole``: cut nothing but summaries."""
+        self._whole = whole
+        self.cut = 0
+
+    def said(self, text: str) -> str:
+        """A question, an answer, or what else was said."""
+        return self._kept(text, SAID)
+
+    def arguments(self, text: str) -> str:
+        """The arguments of a tool call."""
+        return self._kept(text, ARGUMENTS)
+
+    def result(self, text: str) -> str:
+        """A result, an error, the rest of an event."""
+        return self._kept(text, RESULT)
+
+    def comment(self, text: str) -> str:
+        """What a person wrote beside a thumb."""
+        return self._kept(text, COMMENT)
+
+    def _kept(self, text: str, points: int) -> str:
+        if self._whole or len(text) <= points:
+            return text
+        self.cut += 1
+        return text[:points]
+
+
+def summary(*parts: str | None) -> str:
+    """A short sentence: the first line of each part that has one, joined by a colon."""
+    lines = [line for part in parts if (line := first_line(part))]
+    return ": ".join(lines)[:SUMMARY]
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a text that is not blank, without the space around it."""
+    lines = (text or "").lstrip()[:SUMMARY].splitlines()
+    return lines[0].strip() if lines else ""
