@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 
 import duckdb
+import pyarrow as pa
 
-from sessionlab import arguments, views
+from sessionlab import arguments, saved, views
 from sessionlab import prices as rates_room
 from sessionlab.arrow import from_rows
 from sessionlab.errors import AmbiguousName, LoadError, QueryError, UnknownName, WrongUse
@@ -23,6 +25,9 @@ from sessionlab.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from sessionlab.redaction.proof import Proof
+    from sessionlab.redaction.sharing import Sharing
 
 Rates = Literal["all", "file"]
 T = TypeVar("T")
@@ -39,6 +44,7 @@ class Corpus:
         tz: the zone days are formed in.
         catalog: DuckDB catalog that holds its tables and views.
         now: the clock: what "today", ``last(days=…)`` and ``reprice(at="now")`` mean.
+        findings: of a redacted corpus, how often each rule removed something from which column; None of any other.
     """
 
     def __init__(
@@ -56,10 +62,11 @@ class Corpus:
         like: str | None = None,
         unclaimed: Sequence[str] = (),
         scoped: bool = False,
+        findings: pl.DataFrame | None = None,
     ) -> None:
         self._con, self.catalog = con, catalog
         self.bodies, self.figures, self.now, self.tz = bodies and not figures, figures, now, arguments.zone(tz)
-        self._scoped = scoped
+        self._scoped, self.findings = scoped, findings
         self._price_at, self._rates, self._rate_file, self._like = price_at, rates, rate_file, like
         self._priced = False
         self._defined: set[str] = set()
@@ -186,7 +193,45 @@ class Corpus:
             child.sql("SELECT count(*) FROM prices")  # a model that has no rates is told here, not by a view later
         return child
 
+    # -- given away -----------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> Path:
+        """Write its tables, as Parquet, into a new or empty folder; ``load(folder)`` gives an equal corpus again."""
+        findings = None if self.findings is None else self.findings.to_arrow()
+        return saved.write(folder, self._held(), bodies=self.bodies, figures=self.figures, findings=findings)
+
+    def redacted(self, **wanted: Unpack[Sharing]) -> Corpus:
+        """The same corpus without what must not be shared, in every text of every table; figures stay as they are.
+
+        Args:
+            **wanted: ``rules`` beside the strict ones (names, or ``"all"``), values of ``secrets``, ``key`` of the
+                pseudonyms, ``users``, ``hosts``: see `sessionlab.redaction.sharing.Sharing`.
+        """
+        from sessionlab.redaction.sharing import share  # noqa: PLC0415 (few loads are redacted)
+
+        tables, findings = share(self._held, **wanted)
+        con = views.connect()
+        views.insert(con, {name: tables[name] for name in tables.keys() & set(views.RAW_TABLES)})
+        views.fold(con, bodies=self.bodies, figures=self.figures)
+        saved.restore(con, saved.folds(tables), figures=self.figures)
+        changed = {"findings": findings, "unclaimed": (), "scoped": False}
+        return Corpus(con, views.WHOLE, **self._kept() | changed)  # type: ignore[arg-type]
+
+    def proof(self, *, secrets: Iterable[str] | Mapping[str, str] = ()) -> Proof:
+        """Scan every text again, by the strict rules and by detect-secrets (extra ``share``); see `Proof`."""
+        from sessionlab.redaction.proof import prove  # noqa: PLC0415 (the same)
+
+        return prove(self._held, declared=secrets)
+
     # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _held(self) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+        """The raw tables, and as ``folded.…`` what was folded out of them, cut to the sessions in scope."""
+        absent = views.left_out(bodies=self.bodies, figures=self.figures)
+        tables = [name for name in views.RAW_TABLES if name not in absent]
+        asked = saved.selects(tables, views.FOLDED, views.WHOLE, scoped=self._scoped, figures=self.figures)
+        for stem, query in asked.items():
+            yield stem, self._cursor().sql(query).to_arrow_reader(views.INSERTED_ROWS)
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for each question: an open result owns its connection in DuckDB 2."""
@@ -221,19 +266,15 @@ class Corpus:
         con = self._con.cursor()
         con.execute(f"ATTACH ':memory:' AS {catalog}")
         con.execute(f"USE {catalog}")
-        kept: dict[str, object] = {
-            "tz": self.tz,
-            "price_at": self._price_at,
-            "rates": self._rates,
-            "rate_file": self._rate_file,
-            "like": self._like,
-            "scoped": self._scoped,
-            "unclaimed": self.unclaimed,
-        }
-        kept |= changed
-        child = Corpus(con, catalog, bodies=self.bodies, figures=self.figures, now=self.now, **kept)  # type: ignore[arg-type]
+        child = Corpus(con, catalog, **self._kept() | changed)  # type: ignore[arg-type]
         weakref.finalize(child, _release, con, catalog)
         return child
+
+    def _kept(self) -> dict[str, object]:
+        """How to make a corpus like this one, of other tables."""
+        kept = {"bodies": self.bodies, "figures": self.figures, "now": self.now, "tz": self.tz, "like": self._like}
+        kept |= {"price_at": self._price_at, "rates": self._rates, "rate_file": self._rate_file}
+        return kept | {"scoped": self._scoped, "unclaimed": self.unclaimed, "findings": self.findings}
 
     def _narrow(self, child: Corpus) -> Corpus:
         if self._scoped and child._scoped:
@@ -308,19 +349,25 @@ def load(
         raise LoadError("no path given, and none of the known session stores exists on this machine")
     clock, zone = arguments.clock(now), arguments.zone(tz)
     arguments.rates(rates)
+    kept, files = saved.sort(find(given), given)
+    bodies, figures = bodies and all(one.bodies for one in kept), figures or any(one.figures for one in kept)
     con = views.connect()
     unclaimed: list[str] = []
     from sessionlab.progress import reporter  # noqa: PLC0415 (draws with rich, only when it takes long)
 
     with reporter(progress) as report, views.inserter(con) as insert:
-        parts = read_all(
-            find(given), Wanted(bodies, figures, strict), workers=workers, executor=executor, progress=report
-        )
-        for part in parts:
+        for tables in saved.parts(kept, bodies=bodies, figures=figures):
+            insert(tables)
+        wanted, fresh = Wanted(bodies, figures, strict), False
+        for part in read_all(files, wanted, workers=workers, executor=executor, progress=report):
             insert(part.tables)
             unclaimed.extend(part.unclaimed)
+            fresh |= bool(part.tables)
     views.fold(con, bodies=bodies, figures=figures)
-    told = {"rates": rates, "rate_file": rate_file, "unclaimed": sorted(unclaimed)}
+    if not fresh:
+        saved.restore(con, saved.folded(kept, bodies=bodies, figures=figures), figures=figures)
+    findings = None if fresh else saved.findings(kept)
+    told = {"rates": rates, "rate_file": rate_file, "unclaimed": sorted(unclaimed), "findings": findings}
     return Corpus(con, views.WHOLE, bodies=bodies, figures=figures, now=clock, tz=zone, **told)  # type: ignore[arg-type]
 
 

@@ -10,7 +10,23 @@ from io import TextIOWrapper
 
 import typer
 
-from sessionlab.cli import ask, compare, diff, gg, health, mecha, pages, pins, recall, replay, sessions, start, stats
+from sessionlab.cli import (
+    ask,
+    compare,
+    datalayer,
+    diff,
+    gg,
+    health,
+    mecha,
+    pages,
+    pins,
+    recall,
+    redact,
+    replay,
+    sessions,
+    start,
+    stats,
+)
 from sessionlab.cli.output import visible
 from sessionlab.errors import SessionlabError
 
@@ -24,7 +40,23 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Recorded agent sessions: what they cost, how they went, what had entered them.",
 )
-for _room in (start, sessions, stats, health, compare, recall, ask, diff, replay, pins, pages, gg, mecha):
+for _room in (
+    start,
+    sessions,
+    stats,
+    health,
+    compare,
+    recall,
+    ask,
+    diff,
+    replay,
+    pins,
+    pages,
+    redact,
+    gg,
+    mecha,
+    datalayer,
+):
     _room.register(app)
 
 
