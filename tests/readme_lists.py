@@ -28,6 +28,14 @@ def _shapes() -> str:
     return "\n".join(lines)
 
 
+def _mapping() -> str:
+    from sessionlab.systems.datalayer import mapping
+
+    doc = (mapping.__doc__ or "").strip()
+    tables = doc[doc.index("====") : doc.rindex("====") + 4]
+    return f"```text\n{tables}\n```"
+
+
 def lists() -> dict[str, str]:
     """The generated parts of README by the name of their marks."""
     from sessionlab import charts
@@ -43,6 +51,7 @@ def lists() -> dict[str, str]:
         "views": _table(("view", "what it answers"), [(name, view.sentence) for name, view in public_views().items()]),
         "charts": _table(("chart", "what it shows"), drawn),
         "shapes": _shapes(),
+        "mapping": _mapping(),
     }
 
 
