@@ -43,6 +43,12 @@ Also = Annotated[
     list[str] | None,
     typer.Option("--also", metavar="RULE", help="With --strict: a private rule (home_folder, user_name …), or all."),
 ]
+KeepProse = Annotated[
+    bool,
+    typer.Option(
+        "--keep-prose", help="With strict rules: leave plain words behind bearer, basic and token (`the token count`)."
+    ),
+]
 Split = Annotated[bool, typer.Option("--split", help="Over the caps: several files, each linked to the one before.")]
 TeamFile = Annotated[bool, typer.Option("--team", help="A session of several agents as a team file, a seat for each.")]
 Whole = Annotated[bool, typer.Option("--whole", help="Texts whole, not cut as a datalayer runtime cuts them.")]
@@ -66,6 +72,7 @@ def export(
     by: By = EXPORTER,
     strict: Strict = None,
     also: Also = None,
+    keep_prose: KeepProse = False,
     secret: SecretNames = None,
     appspec: AppspecFile = None,
     split: Split = False,
@@ -89,13 +96,14 @@ def export(
     values = declared(secret, appspec)
     try:
         if store is not None:
-            told["redactor"] = _redactor(values, strict=bool(strict), also=also)
+            told["redactor"] = _redactor(values, strict=bool(strict), also=also, keep_prose=keep_prose)
             parts = [_from_store(store, identifier, told)]
         else:
             corpus = load(paths, bodies=True, now=now)
             session_id = corpus.session_id(identifier)
             is_datalayer = corpus.table("sessions", session_id=session_id)["format"].item() == "datalayer"
-            told["redactor"] = _redactor(values, strict=not is_datalayer if strict is None else strict, also=also)
+            is_strict = not is_datalayer if strict is None else strict
+            told["redactor"] = _redactor(values, strict=is_strict, also=also, keep_prose=keep_prose)
             parts = _exported(corpus, session_id, told, format_id=format, split=split, team=team, whole=whole)
     except SessionRefused as refusal:
         refused(refusal, json=json)
@@ -108,15 +116,15 @@ def export(
         _report(parts, places)
 
 
-def _redactor(values: list[str], *, strict: bool, also: Sequence[str] | None) -> Redactor:
+def _redactor(values: list[str], *, strict: bool, also: Sequence[str] | None, keep_prose: bool) -> Redactor:
     from sessionlab.redaction import PRIVATE_RULES, Redactor, StrictRedactor  # noqa: PLC0415 (commands start faster)
 
-    if also and not strict:
-        raise WrongUse("--also: private rules come on top of the strict ones; add --strict")
+    if not strict and (also or keep_prose):
+        raise WrongUse("--also, --keep-prose: these go with the strict rules; add --strict")
     if not strict:
         return Redactor(declared=values, held=held())
     rules = list(PRIVATE_RULES) if also and "all" in also else list(also or [])
-    return StrictRedactor(declared=values, held=held(), also=rules)
+    return StrictRedactor(declared=values, held=held(), also=rules, keeps_prose=keep_prose)
 
 
 def _from_store(folder: Path, uid: str, told: dict[str, object]) -> Exported:

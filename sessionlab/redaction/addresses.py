@@ -15,11 +15,13 @@ from sessionlab.redaction.strict_values import is_code, is_number, is_placeholde
 
 _SCHEME: Final = re.compile(rf"(bearer|basic|token)(\s+)(?!{SIGN})(\\{{0,7}}[\"'`])?([^\s\"'`<>\\{SIGN}]+|<[^\s<>]*>)")
 _SCHEME_IN_ANY_CASE: Final = re.compile(_SCHEME.pattern, re.IGNORECASE)
+_EXACT_SCHEME: Final = re.compile(rf"\b(bearer|basic|token)(\s+)(?!{SIGN})(\S+)", re.IGNORECASE)
 _USERINFO: Final = re.compile(r"(?:[^/\s@:]++(?::[^/\s@]*+)?+|:[^/\s@]++)@(?:[^/\s@\"'<>]*+@)*+")
 _AFTER_BEARER: Final = words(
     "and are as auth authentication authorization credential credentials flow for format from has header "
     "headers in is of or scheme schemes that to token tokens was with"
 )
+_AROUND: Final = "\"'`()[]{}<>,;:.!?\\"
 _OPENINGS: Final = "([{*_|"
 _EDGES: Final = ",;:.!?)]}*_|"
 
@@ -43,6 +45,8 @@ def schemes(text: str, low: str) -> Iterator[Find]:
         if not any(mark.isalnum() for mark in value) or is_placeholder(value) or value[0] in "$%{<":
             continue
         word = value.lstrip(_OPENINGS)
+        if run.startswith("(") and not (is_bearer and looks_random(word)):
+            continue  # an aside, or the arguments of a call
         if is_bearer and word.lower() in _AFTER_BEARER:
             continue
         if not is_bearer and (is_words(word) or is_number(word) or is_code(word, is_spaced=False)):
@@ -55,6 +59,21 @@ def schemes(text: str, low: str) -> Iterator[Find]:
         if known:
             yield Find(end - len(run), end - len(run) + len(value), "bearer_token", known=True)
         yield Find(start, end - len(run) + len(value), "bearer_token", becomes)
+
+
+def every_scheme(text: str) -> Iterator[Find]:
+    """The same as the exact rule has it: whatever follows, words of a sentence and code too.
+
+    Only quotes and brackets round it are left, without which what they stand in could not be read any more.
+    """
+    for found in _EXACT_SCHEME.finditer(text):
+        run = found[3]
+        inner = run.lstrip(_AROUND)
+        start, end = found.end() - len(inner), found.start(3) + len(run.rstrip(_AROUND))
+        if start == found.start(3):
+            yield Find(found.start(2), end, "bearer_token", f" {SIGN}")
+        elif start < end:
+            yield Find(start, end, "bearer_token")
 
 
 def userinfo(text: str) -> Iterator[Find]:

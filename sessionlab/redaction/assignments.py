@@ -40,6 +40,7 @@ _PROSE: Final = words(
 _LONGEST_NAME: Final = 64
 _SHORTEST: Final = 3
 _SHORTEST_WORD: Final = 6
+_DIGITS: Final = 3
 _LONG_NUMBER: Final = 16  # digits of what counts nothing
 _WINDOW: Final = 2000
 
@@ -202,6 +203,8 @@ def _is_secret(value: str, name: str, *, is_spaced: bool, is_setting: bool, sign
         return False
     if is_number(value):
         return (is_password_name(name) and len(value) > _SHORTEST) or len(value) >= _LONG_NUMBER
+    if sign == ":" and is_password_name(name) and sum(map(str.isdigit, value)) >= _DIGITS:
+        return True  # words joined into a pass phrase; a type or a variable does not end in a number
     is_yaml = sign == ":" and is_setting
     if is_code(value, is_spaced=is_spaced and not is_yaml):
         return False

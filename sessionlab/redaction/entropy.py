@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from sessionlab.redaction.encoded import decoded
+
 BASE64_LIMIT: Final = 4.5
 """Bits a character from which on a string of letters and digits counts as drawn at random."""
 HEXADECIMAL_LIMIT: Final = 3.0
@@ -50,6 +52,8 @@ def is_random(run: str) -> bool:
         return False
     if max(map(len, _JOINTS.split(bare))) < _LONGEST_PART:
         return False  # words joined: a path, a name
+    if (plain := decoded(run)) is not None:  # text in base64 is as random as what it says
+        return any(len(word) >= SHORTEST and is_random(word) for word in plain.split())
     return entropy(run) >= BASE64_LIMIT
 
 

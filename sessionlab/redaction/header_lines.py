@@ -70,7 +70,8 @@ def _value(text: str, start: int, at: int, name: str, *, is_pair: bool, is_close
         end = closed(text, at, before[0][::-1])
         if end >= 0:  # the quote that opens before the name closes behind the value
             value = text[at:end]
-            return None if is_clean(value) or _is_marked(value) or value[:1] in {"$", "{"} else (at, end)
+            is_harmless = is_clean(value) or _is_marked(value) or value[:1] in {"$", "{"}
+            return None if is_harmless or is_code(value, is_spaced=False) else (at, end)
     return _bare(text, past_quote(text, at), name)
 
 

@@ -70,6 +70,10 @@ class Known:
     def __contains__(self, value: str) -> bool:
         return value in self._values
 
+    def begins(self, start: str) -> bool:
+        """Whether ``start``, of the length from which on values are looked for, is the beginning of one."""
+        return len(start) >= LEARNED_LENGTH and any(value.startswith(start) for value in self._values)
+
     def add(self, values: Iterable[str]) -> bool:
         """Take ``values``, each in all its forms; whether one of them is new."""
         new = [value for value in dict.fromkeys(values) if value and value not in self._values]

@@ -47,7 +47,8 @@ def share(held: Held, **wanted: Unpack[Sharing]) -> Redacted:
     users, hosts = tuple(wanted.get("users", ())), tuple(wanted.get("hosts", ()))
     named = {*private_rules(wanted.get("rules")), *(["user_name"] if users else []), *(["host_name"] if hosts else [])}
     also = private_rules(named)
-    return redact(held, _Counting(declared=values, also=also, key=key, users=users, hosts=hosts), key)
+    redactor = _Counting(declared=values, also=also, key=key, users=users, hosts=hosts, keeps_prose=True)
+    return redact(held, redactor, key)
 
 
 class _Counting(StrictRedactor):

@@ -167,6 +167,8 @@ class StrictRedactor(_Strict):
     ``learn`` is called over everything first: credentials it meets are then removed wherever they stand. Redacting
     what is redacted changes and counts nothing. ``key`` is that of the pseudonyms (random when None): one key, one
     pseudonym for one thing. ``users`` and ``hosts`` are names to be replaced wherever they stand as words.
+    ``keeps_prose``: behind the words bearer, basic and token, leave what reads as a sentence or as code
+    (``the token count``), which the exact rule (section 6.3, rule 4) takes too.
 
     Raises:
         ValueError: ``also`` names no private rule.
@@ -181,11 +183,13 @@ class StrictRedactor(_Strict):
         key: bytes | None = None,
         users: Iterable[str] = (),
         hosts: Iterable[str] = (),
+        keeps_prose: bool = False,
     ) -> None:
         self._pseudonyms = Pseudonyms(key)
         rules = tuple(also)
         self._private = Private(rules, self._pseudonyms, users, hosts) if rules else None
-        super().__init__(StrictText(declared, held, self._private, self._within), drops=True)
+        texts = StrictText(declared, held, self._private, self._within, keeps_prose=keeps_prose)
+        super().__init__(texts, drops=True)
         self._is_learning = False
 
     def learn(self, value: object) -> None:
@@ -205,8 +209,13 @@ class StrictRedactor(_Strict):
         return self._string(text)
 
     def title(self, text: str) -> str:
-        """A name in a file's head, redacted as any text."""
-        return self._string(text)
+        """A name in a file's head, redacted as any text; what a cut left of a credential goes too."""
+        text = self._string(text)
+        last = (text.split() or [""])[-1]
+        if not self._texts.begins(last):
+            return text
+        self._hit("learned_value")
+        return text.rstrip().removesuffix(last) + MARK
 
     def identifier(self, text: str) -> str:
         """An id: itself when nothing in it is secret, else a pseudonym, the same wherever the id stands."""
@@ -247,7 +256,7 @@ def leaks(lines: Iterable[tuple[str, object]], *, declared: Iterable[str] = ()) 
     Places are those given, each with the path within its value: ``line 3.payload.headers[0].value``.
     """
     pairs = list(lines)
-    redactor = StrictRedactor(declared=declared)
+    redactor = StrictRedactor(declared=declared, keeps_prose=True)
     for _, value in pairs:
         redactor.learn(value)
     for place, value in pairs:

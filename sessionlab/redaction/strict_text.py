@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from sessionlab.redaction import assignments, header_lines
-from sessionlab.redaction.addresses import schemes, userinfo
+from sessionlab.redaction.addresses import every_scheme, schemes, userinfo
 from sessionlab.redaction.commands import command_credentials
 from sessionlab.redaction.encoded import encoded
 from sessionlab.redaction.further_shapes import FURTHER_SHAPES, aws_secrets
@@ -27,6 +27,7 @@ _ROUNDS: Final = 12
 _DEEPEST: Final = 4  # texts within encoded or quoted texts
 _LONG: Final = 11  # characters of a word that may hold a credential of a known shape
 _KEPT: Final = 32_000_000  # characters of texts whose answers are kept
+_GLUED, _PARTED = "/bot", "/bo/"
 _OTHERS: Final = tuple(map(chr, range(0xFDD1, 0xFDF0)))
 _ASCII_LOW: Final = {capital: capital + 32 for capital in range(65, 91)}
 
@@ -42,15 +43,19 @@ class Answer(NamedTuple):
 class StrictText:
     """The strict rules for texts, and what has been learned so far.
 
-    ``walk`` redacts the value of a JSON text, and says what it removed.
+    ``walk`` redacts the value of a JSON text, and says what it removed. ``keeps_prose``: behind the words bearer,
+    basic and token, what reads as a sentence or as code is left.
     """
 
-    def __init__(self, declared: Iterable[str], held: Iterable[str], private: Private | None, walk: Walk) -> None:
+    def __init__(
+        self, declared: Iterable[str], held: Iterable[str], private: Private | None, walk: Walk, *, keeps_prose: bool
+    ) -> None:
         self.declared, self.held, self.learned = Known(), Known(), Known()
         self.declared.add(sorted(declared, key=len, reverse=True))
         self.held.add(held)
         self.private = private
         self._walk = walk
+        self._keeps_prose = keeps_prose
         self._depth = 0
         self._heard: dict[str, None] = {}
         self._answers: dict[tuple[int, str], Answer] = {}
@@ -60,6 +65,10 @@ class StrictText:
         """Note that ``value`` was found to be a credential."""
         if SIGN not in value and MARK not in value and is_learnable(value):
             self._heard[value] = None
+
+    def begins(self, start: str) -> bool:
+        """Whether ``start`` is the beginning of a credential that is declared, held or learned."""
+        return any(known.begins(start) for known in (self.declared, self.held, self.learned))
 
     def take_heard(self) -> None:
         """Look everywhere from now on for what was heard since the last call."""
@@ -171,6 +180,9 @@ class StrictText:
         dense = "\n".join(words)
         yield from _shapes(text, dense, SHAPES, "bearer_token")
         yield from _shapes(text, dense, FURTHER_SHAPES, "credential_shape")
+        if _GLUED in text:  # the one place where a token stands behind letters: https://api.example/bot<token>/call
+            parted = text.replace(_GLUED, _PARTED)
+            yield from _shapes(parted, parted, (*SHAPES, *FURTHER_SHAPES), "credential_shape")
         if words:
             yield from encoded(text, words, self.holds, self.holds_more)
             yield from (Find(*span, "credential_shape", known=True) for span in aws_secrets(text, words))
@@ -185,6 +197,8 @@ class StrictText:
             yield from command_credentials(text)
         if "bearer" in low or "basic" in low or "token" in low or not text.isascii():
             yield from schemes(text, low)
+            if not self._keeps_prose:
+                yield from every_scheme(text)
         yield from userinfo(text)
         yield from (Find(*span, "learned_value") for span in self.learned.spans(text))
 

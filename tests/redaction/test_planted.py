@@ -209,7 +209,9 @@ def test_what_fails_the_measurement() -> None:
     others = [one for one in CLEAN if one.kind not in SCHEME_WORDS]
 
     def part(survived: Planted, lost: list[Clean], *, is_strict: bool) -> Part:
-        return Part("it", tuple(PLANTED), (survived,), tuple(CLEAN), tuple(lost), is_strict)
+        return Part(
+            "it", tuple(PLANTED), (survived,), tuple(CLEAN), tuple(lost), is_strict, takes_schemes=not is_strict
+        )
 
     assert len(failures(part(shaped, [], is_strict=True))) == 1
     assert failures(part(shaped, words, is_strict=False)) == []

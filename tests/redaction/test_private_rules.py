@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 
@@ -187,3 +188,12 @@ def test_private_rules_in_keys_and_json_text() -> None:
     value = {"/home/ada/x": '{"cwd": "/home/ada"}'}
     assert redactor.value(value) == {f"/home/{ADA}/x": f'{{"cwd": "/home/{ADA}"}}'}
     assert redactor.findings[0].rule == "object_key"
+
+
+def test_text_in_base64_is_as_random_as_what_it_says() -> None:
+    """Prose in base64 stays; a key in base64 does not."""
+    prose = base64.b64encode(b"The marble and the pebble are by the lagoon, 17 of them.").decode()
+    key = base64.b64encode(b"k7Qx9ZtB4mV1sYw8LdR2nHcE").decode()
+    redactor = StrictRedactor(also=["high_entropy"], key=b"k")
+    assert redactor.text(f"sent {prose} on") == f"sent {prose} on"
+    assert key not in redactor.text(f"sent {key} on")

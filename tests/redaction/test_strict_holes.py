@@ -238,3 +238,41 @@ def test_deep_values_do_not_overflow() -> None:
         assert isinstance(became, list)
         became = became[0]
     assert became == "password=[redacted]"
+
+
+SCHEMES = {
+    "the token count is 5": "the token [redacted] is 5",
+    "basic usage": "basic [redacted]",
+    "token (optional), now": "token ([redacted]), now",
+    'say "token walrus" twice': 'say "token [redacted]" twice',
+    "token walrus": "token [redacted]",
+    "token )": "token )",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SCHEMES.items(), ids=SCHEMES)
+def test_what_follows_a_scheme_goes_as_by_the_exact_rule_unless_prose_is_kept(text: str, expected: str) -> None:
+    """Rule 6.3.4 takes words too, so the strict rules do; quotes and brackets round what goes are left."""
+    assert StrictRedactor().text(text) == expected
+    assert StrictRedactor(keeps_prose=True).text(text) == text
+
+
+def test_a_token_glued_behind_bot_in_a_url() -> None:
+    """The path of a bot's address is the one place where a token stands behind letters."""
+    token = "ghp_" + "aB3" * 12
+    assert after(f"GET https://api.example/bot{token}/getMe") == "GET https://api.example/bot[redacted]/getMe"
+    assert after("https://h.example/bottleneck-analysis-2024-q3") == "https://h.example/bottleneck-analysis-2024-q3"
+
+
+def test_half_a_credential_at_the_end_of_a_title() -> None:
+    """A title that was cut inside a credential ends in its beginning: it is known from where it stands whole."""
+    redactor = StrictRedactor()
+    redactor.learn("Push with glpat-Zx81Yw72Xv63Ut54Ts45 now")
+    assert redactor.title("Push with glpat-Zx81Yw7") == "Push with [redacted]"
+    assert redactor.title("Push with glpat") == "Push with glpat"
+
+
+def test_a_pass_phrase_of_joined_words_and_a_number() -> None:
+    """Behind a password's name and a colon it is no variable."""
+    assert after("log in with password: cobalt_lagoon_6800 today") == "log in with password: [redacted] today"
+    assert after("def f(password: str_or_none): ...") == "def f(password: str_or_none): ..."

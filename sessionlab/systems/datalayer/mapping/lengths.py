@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 SAID = 4000
 """Characters kept of a question, an answer and other words of the conversation."""
 ARGUMENTS = 500
@@ -9,6 +11,8 @@ RESULT = 300
 """Of a tool's result, an error, and the rest of an event."""
 COMMENT = 2000
 SUMMARY = 2000
+_RUN = re.compile(r"[A-Za-z0-9_+/=~.-]")
+_RUN_AT_END = re.compile(r"[A-Za-z0-9_+/=~.-]{8,}\Z")
 
 
 class Lengths:
@@ -43,13 +47,30 @@ class Lengths:
         if self._whole or len(text) <= points:
             return text
         self.cut += 1
-        return text[:points]
+        return cut(text, points)
+
+
+def cut(text: str, points: int) -> str:
+    """The first ``points`` characters, and no half of a credential: what looks like one is left out whole.
+
+    Half a credential has not the shape by which redaction would find it.
+    """
+    kept = text[:points]
+    run = _RUN_AT_END.search(kept)
+    if run is None or _RUN.match(text, points) is None:
+        return kept
+    return kept[: run.start()] if _looks_random(run[0]) else kept
+
+
+def _looks_random(run: str) -> bool:
+    kinds = (str.isdigit, str.islower, str.isupper)
+    return sum(any(map(kind, run)) for kind in kinds) > 1
 
 
 def summary(*parts: str | None) -> str:
     """A short sentence: the first line of each part that has one, joined by a colon."""
     lines = [line for part in parts if (line := first_line(part))]
-    return ": ".join(lines)[:SUMMARY]
+    return cut(": ".join(lines), SUMMARY)
 
 
 def first_line(text: str | None) -> str:

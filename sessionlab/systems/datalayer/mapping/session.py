@@ -16,7 +16,7 @@ from sessionlab.systems.datalayer.mapping.head import (
     state_of,
     uid_of,
 )
-from sessionlab.systems.datalayer.mapping.lengths import first_line, summary
+from sessionlab.systems.datalayer.mapping.lengths import cut, first_line, summary
 from sessionlab.systems.datalayer.mapping.material import ROOT
 from sessionlab.systems.datalayer.mapping.script import Draft, Payload, Script
 from sessionlab.systems.datalayer.mapping.times import Times
@@ -93,6 +93,8 @@ class _Maker:
         if state == "ended":
             script.add("ended", times.last, {"state": "ended", "by": "end"}, "ended")
         lines = script.lines()
+        if self._material.retold and self._is_root:
+            script.left_out["messages told again under new ids"] += self._material.retold
         figures = self._material.figures
         if figures and self._is_root:
             script.notes.append(f"figures of tokens and cost left out, as no kind of the format has them: {figures}")
@@ -106,7 +108,7 @@ class _Maker:
     def _first_question(self) -> str:
         """The first line of the first question, cut at 60: the title nobody gave (section 10)."""
         asked = next((draft.payload["asked"] for draft in self._script.drafts if draft.kind == "turn"), "")
-        return first_line(str(asked))[:FIRST_QUESTION_POINTS]
+        return cut(first_line(str(asked)), FIRST_QUESTION_POINTS)
 
     def _state(self) -> str:
         state = state_of(self._material.session.state)
