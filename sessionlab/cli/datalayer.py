@@ -46,7 +46,7 @@ def check(
 
     absent = [str(file) for file in files if not file.is_file()]
     if absent:
-        raise WrongUse(f"{', '.join(absent)}: no such file")
+        raise WrongUse(f"{', '.join(absent)}: no such file (of a folder name its files: FOLDER/*.session.jsonl)")
     values = declared(secret, appspec) if leaks or secret or appspec else []
     told: list[dict[str, object]] = []
     held = True

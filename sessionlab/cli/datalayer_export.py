@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,7 +87,9 @@ def export(
     """A session as a datalayer session file, redacted; nothing is written when it is over the format's caps."""
     if split and team:
         raise WrongUse("--split and --team: a team is one file; export the session of each agent by itself instead")
-    if store is not None and (paths or split or team or whole):
+    if team and kinds is not None:
+        raise WrongUse("--team and --kinds: each seat's head lists the kinds of its own entries; leave --kinds out")
+    if store is not None and (paths or team or whole):
         raise WrongUse("--store: a session of a store is exported as it is kept; leave PATHS and the other ways out")
     told: dict[str, object] = {"by": by, "now": clock(now)}
     if kinds is not None:
@@ -97,7 +98,7 @@ def export(
     try:
         if store is not None:
             told["redactor"] = _redactor(values, strict=bool(strict), also=also, keep_prose=keep_prose)
-            parts = [_from_store(store, identifier, told)]
+            parts = _from_store(store, identifier, told, split=split, format_id=format)
         else:
             corpus = load(paths, bodies=True, now=now)
             session_id = corpus.session_id(identifier)
@@ -108,29 +109,39 @@ def export(
     except SessionRefused as refusal:
         refused(refusal, json=json)
     places = _written(parts, out, force=force)
-    if json:
+    if store is not None:
+        _tell_store(store, identifier, parts)
+    if json and out != "-":
         rows = [_row(part, place) for part, place in zip(parts, places, strict=True)]
-        if out != "-":
-            output.print_json(rows if split else rows[0])
+        output.print_json(rows if split else rows[0])
     else:
         _report(parts, places)
 
 
 def _redactor(values: list[str], *, strict: bool, also: Sequence[str] | None, keep_prose: bool) -> Redactor:
-    from sessionlab.redaction import PRIVATE_RULES, Redactor, StrictRedactor  # noqa: PLC0415 (commands start faster)
+    from sessionlab.redaction import Redactor, StrictRedactor  # noqa: PLC0415 (commands start faster)
 
     if not strict and (also or keep_prose):
         raise WrongUse("--also, --keep-prose: these go with the strict rules; add --strict")
     if not strict:
         return Redactor(declared=values, held=held())
-    rules = list(PRIVATE_RULES) if also and "all" in also else list(also or [])
-    return StrictRedactor(declared=values, held=held(), also=rules, keeps_prose=keep_prose)
+    from sessionlab.redaction.sharing import private_rules  # noqa: PLC0415 (the same)
+
+    return StrictRedactor(declared=values, held=held(), also=private_rules(also), keeps_prose=keep_prose)
 
 
-def _from_store(folder: Path, uid: str, told: dict[str, object]) -> Exported:
+def _from_store(folder: Path, uid: str, told: dict[str, object], *, split: bool, format_id: str) -> list[Exported]:
     from sessionlab.systems import datalayer  # noqa: PLC0415 (the same)
 
-    return datalayer.export_from(datalayer.Store(folder), uid, **told)  # type: ignore[arg-type]
+    written_as = datalayer.FORMATS.get(format_id)
+    record = datalayer.exportable(datalayer.Store(folder), uid)
+    return list(datalayer.split(record, **told)) if split else [written_as.export(record, **told)]  # type: ignore[arg-type]
+
+
+def _tell_store(folder: Path, uid: str, parts: list[Exported]) -> None:
+    from sessionlab.systems import datalayer  # noqa: PLC0415 (the same)
+
+    datalayer.tell_exported(datalayer.Store(folder), uid, parts)
 
 
 def _exported(
@@ -150,9 +161,10 @@ def _exported(
 def _written(parts: list[Exported], out: str, *, force: bool) -> list[str]:
     """Where each file went. All places are looked at before the first is written."""
     if out == "-":
-        for part in parts:
-            sys.stdout.buffer.write(part.data)
-        return ["-"] * len(parts)
+        if len(parts) > 1:
+            raise WrongUse(f"-o -: the session takes {len(parts)} files, and stdout holds one; name a folder")
+        sys.stdout.buffer.write(parts[0].data)
+        return ["-"]
     target = Path(out).expanduser()
     is_folder = target.is_dir() or len(parts) > 1
     files = [target / part.file_name for part in parts] if is_folder else [target]
@@ -167,14 +179,13 @@ def _written(parts: list[Exported], out: str, *, force: bool) -> list[str]:
 
 def _write(file: Path, data: bytes) -> None:
     """The file whole or not at all: a half-written one would be refused by whoever it is handed to."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    partial = file.with_name(f".{file.name}.{token_hex(6)}.sessionlab-tmp")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with partial.open("xb") as stream:
             stream.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(file)
+        partial.replace(file)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 

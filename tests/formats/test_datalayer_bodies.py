@@ -153,8 +153,8 @@ def test_what_a_table_cannot_hold_is_noted() -> None:
         ("unpaired_surrogate", 0),
         ("number_too_large", 0),
     ]
-    assert "3 numbers" in (of(rows, Problem)[0].detail or "")
-    assert "3 unpaired" in (of(rows, Problem)[1].detail or "")
+    assert "infinite: 3;" in (of(rows, Problem)[0].detail or "")
+    assert "surrogates: 3;" in (of(rows, Problem)[1].detail or "")
     (row,) = of(rows, Entry)
     assert (row.name, row.exit_code) == ("t\ufffd", None)
     assert of(rows, Block)[1].text == "\ufffd"

@@ -274,10 +274,10 @@ class SessionRows:
 
     def _cleaning_notes(self, seen: Cleaned, line: int, seq: int) -> Iterator[Problem]:
         if seen.not_finite:
-            said = f"{seen.not_finite} numbers of the payload are NaN or infinite; they are null in the tables"
+            said = f"numbers of the payload that are NaN or infinite: {seen.not_finite}; null in the tables"
             yield self._note("number_not_finite", said, line, seq)
         if seen.surrogates:
-            said = f"{seen.surrogates} unpaired surrogates; each is U+FFFD in the tables"
+            said = f"unpaired surrogates: {seen.surrogates}; U+FFFD in the tables"
             yield self._note("unpaired_surrogate", said, line, seq)
 
     def _head_notes(self, told: set[str]) -> Iterator[Problem]:
@@ -286,9 +286,11 @@ class SessionRows:
         entries = len(self._section.entries)
         turns = sum(entry.kind == "turn" for entry in self._section.entries)
         if head.entries != entries:
-            yield self._note("head_entries", f"the head says {head.entries} entries, the file holds {entries}", line)
+            things = "entry" if head.entries == 1 else "entries"
+            yield self._note("head_entries", f"the head says {head.entries} {things}, the file holds {entries}", line)
         if head.turns != turns:
-            yield self._note("head_turns", f"the head says {head.turns} turns, the file holds {turns}", line)
+            things = "turn" if head.turns == 1 else "turns"
+            yield self._note("head_turns", f"the head says {head.turns} {things}, the file holds {turns}", line)
         if left_out := sorted(told - set(head.kinds)):
             yield self._note("head_kinds", f"the head does not list the kinds {', '.join(left_out)}", line)
         if self._state is not None and self._state != head.state:

@@ -22,7 +22,7 @@ from sessionlab.systems.datalayer.record import (
 from sessionlab.systems.datalayer.resuming import Resumption, ShownCall, resumption
 from sessionlab.systems.datalayer.splitting import split
 from sessionlab.systems.datalayer.store import Listing, Store, StoredSession
-from sessionlab.systems.datalayer.stored_export import export_from
+from sessionlab.systems.datalayer.stored_export import export_from, exportable, tell_exported
 from sessionlab.systems.datalayer.teams import export_team
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "export",
     "export_from",
     "export_team",
+    "exportable",
     "facts",
     "import_file",
     "import_session",
@@ -63,4 +64,5 @@ __all__ = [
     "resumption",
     "split",
     "team_of",
+    "tell_exported",
 ]

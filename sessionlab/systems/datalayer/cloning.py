@@ -15,6 +15,7 @@ from sessionlab.systems.datalayer.importing import SUMMARY_POINTS, hold_named, n
 from sessionlab.systems.datalayer.record import Record, facts
 from sessionlab.systems.datalayer.resuming import rules_in_force
 from sessionlab.systems.datalayer.store import Store, check_title, made
+from sessionlab.systems.datalayer.wording import counted
 
 
 class Cloned(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,7 +170,7 @@ def _swapped(before: _Seated, after: _Seated, cut: int, copied: list[EntryLine],
     """The change of agent (section 11); what was never recorded (grants, settings) is not counted."""
     files = sum(entry.kind == "file" for entry in copied)
     rules = len(rules_in_force(copied))
-    carried = f"{_counted(cut, 'turn')}, {_counted(files, 'file')} and {_counted(rules, 'rule')} carried over"
+    carried = f"{counted(cut, 'turn')}, {counted(files, 'file')} and {counted(rules, 'rule')} carried over"
     said = (
         f"{after.agent} takes over from {before.agent} after turn {cut}: {carried}."
         if after.agent != before.agent
@@ -182,7 +183,3 @@ def _swapped(before: _Seated, after: _Seated, cut: int, copied: list[EntryLine],
         "dropped": {"allow_always": None, "harness_state": before.harness is not None},
     }  # fmt: skip
     return made("swapped", said, payload, now)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -20,6 +20,7 @@ from sessionlab.redaction import Finding, Redactor
 from sessionlab.systems.datalayer.heads import Counts, Stamp, head, is_time, learn, names, stamp
 from sessionlab.systems.datalayer.record import Record
 from sessionlab.systems.datalayer.serialising import digest_of, line_of, valid
+from sessionlab.systems.datalayer.wording import counted
 
 MEDIA_TYPE = "application/x-ndjson"
 EXTENSION = ".session.jsonl"
@@ -134,13 +135,13 @@ def export(
     written = redacted(record.entries, redactor, signed, number=2)
     notes += written.notes
     findings = tally.findings()
-    counted = written.turns
-    if turns is not None and turns != counted:
-        notes.append(f"the head says {turns} turns as asked; the file holds {counted}")
+    held = written.turns
+    if turns is not None and turns != held:
+        notes.append(f"the head says {counted(turns, 'turn')} as asked; the file holds {held}")
     if kinds and (unnamed := [kind for kind in written.kinds if kind not in kinds]):
         notes.append(f"the file holds entries of kinds that the head does not list, as asked: {', '.join(unnamed)}")
     counts = Counts(
-        turns=counted if turns is None else turns,
+        turns=held if turns is None else turns,
         entries=len(written.entries),
         redactions=redactions(findings),
         kinds=sorted(set(kinds or written.kinds)),
@@ -187,9 +188,11 @@ def redacted(entries: Iterable[EntryLine], redactor: Redactor, signed: Stamp, *,
     notes = []
     if left_out:
         told = ", ".join(f"{kind!r} ({count})" for kind, count in sorted(left_out.items()))
-        notes.append(f"{left_out.total()} entries of kinds that the format does not have were left out: {told}")
+        many = counted(left_out.total(), "entry", "entries")
+        notes.append(f"left out, being of kinds that the format does not have: {many}, {told}")
     if undated:
-        notes.append(f"{undated} entries did not say when they were recorded; they have the time of export")
+        many = counted(undated, "entry", "entries")
+        notes.append(f"the time of export stands where none was recorded: {many}")
     return Written(kept, lines, notes)
 
 
@@ -230,7 +233,8 @@ def packed(
         record_type="entry",
         kind="exported",
         at=signed.at,
-        summary=f"Exported by {by}: {counts.entries} entries, {counts.redactions} redactions.",
+        summary=f"Exported by {by}: {counted(counts.entries, 'entry', 'entries')},"
+        f" {counted(counts.redactions, 'redaction')}.",
         payload={"by": by, "entries": counts.entries, "redactions": counts.redactions, "digest": digest},
     )
     return Exported(

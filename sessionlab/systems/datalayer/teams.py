@@ -57,8 +57,9 @@ def export_team(team: TeamRecord, *, by: str, now: datetime, redactor: Redactor)
         written = redacted(seat.record.entries, redactor, signed, number=number + 1)
         counts = Counts(written.turns, len(written.lines), redactions(own.findings()), written.kinds)
         lines += [line_of(head(named, counts, signed), number=number), *written.lines]
-        notes += [f"seat {len(seats)}: {note}" for note in own_notes + written.notes]
-        seats.append(_seat(HeadTexts(redactor, notes, 1).identifier(f"seats[{len(seats)}].id", seat.id), named))
+        written_id = HeadTexts(redactor, notes, 1).identifier(f"seats[{len(seats)}].id", seat.id)
+        notes += [f"seat {written_id!r}: {note}" for note in own_notes + written.notes]
+        seats.append(_seat(written_id, named))
         turns, entries = turns + counts.turns, entries + counts.entries
     execution_id, members = _team_line(team, seats, HeadTexts(redactor, notes, 1), signed)
     findings = tally.findings()

@@ -69,7 +69,7 @@ def test_an_entry_without_a_time_gets_the_time_of_export(unsaid: str) -> None:
     """`at` that is empty or blank becomes the time of export, and a note says for how many."""
     file = exported(line("run", at=unsaid), line("run"))
     assert [entry["at"] for entry in lines_of(file)[1:]] == [NOW_WRITTEN, AT]
-    assert file.notes == ("1 entries did not say when they were recorded; they have the time of export",)
+    assert file.notes == ("the time of export stands where none was recorded: 1 entry",)
     taken(file.data)
 
 
@@ -78,7 +78,7 @@ def test_another_kind_is_left_out_of_the_file() -> None:
     file = exported(line("run"), line("shell"), line("shell"), line("Run"))
     head, *entries = lines_of(file)
     assert (head["entries"], head["kinds"], len(entries)) == (1, ["run"], 1)
-    assert file.notes == ("3 entries of kinds that the format does not have were left out: 'Run' (1), 'shell' (2)",)
+    assert file.notes == ("left out, being of kinds that the format does not have: 3 entries, 'Run' (1), 'shell' (2)",)
 
 
 def test_kinds_and_turns_given_are_what_the_head_says() -> None:

@@ -267,6 +267,29 @@ def test_cut_texts_are_counted_in_a_note(tmp_path: Path) -> None:
     assert not any("cut" in note for note in record_of(corpus, SESSION, whole=True).notes)
 
 
+def test_one_text_was_cut(tmp_path: Path) -> None:
+    """The note counts one in the singular."""
+    (tmp_path / "t.jsonl").write_text(line(1, "user", "q") + "\n" + line(2, "assistant", "a" * 4001) + "\n")
+    notes = record_of(sl.load(tmp_path / "t.jsonl", progress=False), SESSION).notes
+    assert "1 text was cut to the lengths of the format" in notes
+
+
+def test_branch_written_anew_under_new_ids_is_told_once(tmp_path: Path) -> None:
+    """Same times, new uuids, the prompt split in two: one turn, one call, and a note that counts the four lines."""
+    words = [{"type": "text", "text": "<ide>open</ide>"}, {"type": "text", "text": "Dig."}]
+    call = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}]
+    result = [{"type": "tool_result", "tool_use_id": "t1", "content": "clay"}]
+    first = [line(1, "user", words), line(2, "assistant", call), line(3, "user", result)]
+    end = line(4, "assistant", [{"type": "text", "text": "Dug."}])
+    again = [line(1, "user", words[:1]), line(1, "user", words[1:]), *first[1:]]
+    anew = [json.dumps({**json.loads(one), "uuid": f"9999999{n}-0000-4000-8000-0"}) for n, one in enumerate(again)]
+    (tmp_path / "t.jsonl").write_text("\n".join([*first, end, *anew]) + "\n")
+    record = record_of(sl.load(tmp_path / "t.jsonl", progress=False), SESSION)
+    assert [kind for kind, _ in outline(record) if kind != "step"] == ["session", "run", "tool_call", "turn", "output"]
+    assert [turn["answered"] for turn in of_kind(record, "turn")] == ["Dug."]
+    assert any("messages told again under new ids: 4" in note for note in record.notes)
+
+
 def test_picture_in_a_tools_result_becomes_a_file(tmp_path: Path) -> None:
     """The three bytes `abc` as base64: their size and digest, not themselves."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YWJj"}}

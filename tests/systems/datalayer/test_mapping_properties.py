@@ -178,6 +178,18 @@ def test_run_cut_short_and_taken_up_again_ends_as_its_record_says(stop_class: st
     assert (found["turn"]["answered"], found["output"]["status"]) == (answered, status)
 
 
+def test_question_behind_one_cut_short_and_taken_up_again_finds_it_answered() -> None:
+    """Interrupted, spoken to, answered, then asked the next: the first turn is no stopped one."""
+    script = Script(whole=True)
+    lane = Lane(script, AgentFacts("root"), main="root", is_timed=False)
+    lane.enter(1, "t1")
+    lane.ask("Rake.", "t1")
+    lane.stop("interrupted")
+    lane.say("Raked.", "t2")
+    lane.ask("And sow.", "t3")
+    assert [line.payload["answered"] for line in script.lines() if line.kind == "turn"] == ["Raked."]
+
+
 def test_samples_stand_where_the_test_looks() -> None:
     """A sample folder that moved would make the properties above hold of nothing."""
     assert all((SAMPLES / sample).is_dir() and sessions(sample) for sample in WOVEN)

@@ -26,7 +26,7 @@ def exact_record(corpus: Corpus, session_id: str) -> Record:
         WrongUse: the id is a team run's.
     """
     if session_id.startswith(TEAM):
-        raise WrongUse(f"{session_id} is a team run, expected a session of one agent; take it with team_of")
+        raise WrongUse(f"{session_id} is a team run, expected a session of one agent; take it with team_of (--team)")
     uri, verdict = _verdict(corpus, session_id)
     uid = session_id.removeprefix("datalayer:")
     section = next((section for section in verdict.sections if section.head.uid == uid), None)

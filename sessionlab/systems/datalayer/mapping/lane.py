@@ -80,6 +80,7 @@ class Lane:
         """Words of the model."""
         self.heard.add(text)
         self._replied = True
+        self._stop = None  # what was cut short is taken up again
         draft = self.step("turn", "said", at, text=text, stop_reason=stop_reason)
         self._candidates.append((draft, text))
 

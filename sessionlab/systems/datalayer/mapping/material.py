@@ -173,6 +173,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         outcomes: by agent, then run.
         modified_at: when the files it was read from were last modified, the earliest; None where nothing tells.
         figures: recorded figures of tokens and cost.
+        retold: entries left out since an earlier one of the same file, agent, role and time says all that they say.
     """
 
     session: SessionFacts
@@ -187,6 +188,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     links: list[Link]
     modified_at: datetime | None
     figures: int
+    retold: int
 
     def texts(self, source: int, pool: str | None, ix: int | None) -> str | None:
         """The texts of a body, joined by line ends; None where there is none."""
@@ -245,9 +247,11 @@ def read(corpus: Corpus, session_id: str) -> Material:
         " (SELECT source_id FROM raw.sessions WHERE session_id = ?) AND superseded_by IS NULL"
     )
     [(figures,)] = live("usage", "count(*)")
+    found = [_struct(Told, row) for row in rows(_ENTRIES)]
+    entries = _told_once(found, parts)
     return Material(
         session=_struct(SessionFacts, session),
-        entries=[_struct(Told, row) for row in rows(_ENTRIES)],
+        entries=entries,
         parts=parts,
         roles={
             (source, ix): role  # type: ignore[misc]
@@ -289,6 +293,7 @@ def read(corpus: Corpus, session_id: str) -> Material:
         ],
         modified_at=modified_at if isinstance(modified_at, datetime) else None,
         figures=figures if isinstance(figures, int) else 0,
+        retold=len(found) - len(entries),
     )  # fmt: skip
 
 
@@ -302,6 +307,21 @@ JOIN raw.entries e ON e.session_id = o.session_id AND e.source_id = o.source_id 
 WHERE o.session_id = ?
 ORDER BY o.place
 """
+
+
+def _told_once(entries: list[Told], parts: dict[Body, list[Part]]) -> list[Told]:
+    """The entries without those that a file tells again under new ids, as recorders do that write a branch anew."""
+    said: dict[tuple[int, str, datetime, str | None], set[Part]] = {}
+    kept: list[Told] = []
+    for told in entries:
+        body = parts.get((told.source, "message", told.message_ix)) if told.message_ix is not None else None
+        if body and told.at is not None:
+            before = said.setdefault((told.source, told.agent, told.at, told.role), set())
+            if before.issuperset(body):
+                continue
+            before.update(body)
+        kept.append(told)
+    return kept
 
 
 def _struct(kind: type[_S], row: Iterable[object]) -> _S:

@@ -8,6 +8,7 @@ import msgspec
 
 from sessionlab.formats.datalayer.fields import EntryLine
 from sessionlab.systems.datalayer.mapping.lengths import Lengths, summary
+from sessionlab.systems.datalayer.wording import counted
 
 Payload = dict[str, object]
 
@@ -64,8 +65,9 @@ class Script:
         """What was left out, in sentences."""
         said = list(self.notes)
         if self.left_out:
-            counted = ", ".join(f"{words}: {count}" for words, count in sorted(self.left_out.items()))
-            said.append(f"left out as bookkeeping of the recorder ({counted})")
+            told = ", ".join(f"{words}: {count}" for words, count in sorted(self.left_out.items()))
+            said.append(f"left out as bookkeeping of the recorder ({told})")
         if self.lengths.cut:
-            said.append(f"{self.lengths.cut} texts were cut to the lengths of the format")
+            were = "was" if self.lengths.cut == 1 else "were"
+            said.append(f"{counted(self.lengths.cut, 'text')} {were} cut to the lengths of the format")
         return tuple(said)

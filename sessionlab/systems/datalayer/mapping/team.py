@@ -33,5 +33,4 @@ def team(material: Material, *, whole: bool, owner: str | None) -> TeamRecord:
             else ForkedExecution(execution_id=uid_of(forked.other_session_id)),
             imported_from=None,
         ),
-        notes=tuple(f"{seat.id}: {note}" for seat in seats for note in seat.record.notes),
     )
