@@ -15,6 +15,7 @@ import pytest
 import sessionlab as sl
 from sessionlab import saved, views
 from sessionlab.arrow import SCHEMAS
+from sessionlab.errors import WrongUse
 from sessionlab.tables import TABLES
 from tests.conftest import NOW, SAMPLES
 
@@ -325,3 +326,54 @@ def test_it_can_be_narrowed_and_saved_once_more(folder: Path, whole: sl.Corpus, 
     """A loaded corpus is one like any other: cut to one format it equals the first one cut so."""
     twice = again(again(folder).where(format="claude_code").save(tmp_path / "out"))
     assert tables_of(twice) == tables_of(whole.where(format="claude_code"))
+
+
+def test_a_name_that_is_no_table_never_becomes_a_statement(small: Path, tmp_path: Path) -> None:
+    """Names out of the manifest name files and tables: one that is no table of ours is refused before either."""
+    shutil.copytree(small, tmp_path / "out")
+    name = "usage; DROP TABLE sources; --"
+    shutil.copy(tmp_path / "out" / "folded.usage.parquet", tmp_path / "out" / f"folded.{name}.parquet")
+    told = json.loads((tmp_path / "out" / "sessionlab.json").read_text())
+    _told(tmp_path / "out", folded={**told["folded"], name: told["folded"]["usage"]})
+    with pytest.raises(sl.LoadError, match="expected common tables, found usage; DROP"):
+        again(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("column", "is_refused"), [("source_id", True), ("model", False)])
+def test_a_folded_table_without_a_column(small: Path, tmp_path: Path, column: str, is_refused: bool) -> None:
+    """One that may be null is null in every row, as in the raw tables; another one is missed at once, not by a view."""
+    shutil.copytree(small, tmp_path / "out")
+    path = tmp_path / "out" / "folded.usage.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(column), path)
+    if is_refused:
+        with pytest.raises(sl.LoadError, match=f"columns of today: {column}"):
+            again(tmp_path / "out")
+    else:
+        usage = again(tmp_path / "out").table("usage")
+        assert usage["model"].null_count() == usage.height > 0
+
+
+def test_findings_of_another_table_and_a_folder_for_a_file(small: Path, tmp_path: Path) -> None:
+    """What stands where findings or rows should, and is neither, is said."""
+    sl.load(small, now=NOW, progress=False).redacted(key=b"key").save(tmp_path / "out")
+    shutil.copy(tmp_path / "out" / "agents.parquet", tmp_path / "out" / "findings.parquet")
+    with pytest.raises(sl.LoadError, match=r"findings\.parquet: expected column, count"):
+        _ = again(tmp_path / "out").findings
+    (tmp_path / "out" / "usage.parquet").unlink()
+    (tmp_path / "out" / "usage.parquet").mkdir()
+    with pytest.raises(sl.LoadError, match=r"expected usage\.parquet beside it"):
+        again(tmp_path / "out")
+
+
+@pytest.mark.parametrize("arguments", [("show", "gg:run-0431", "--json"), ("path", "gg:run-0431"), ("recall", "kite")])
+def test_a_command_that_hands_out_files_refuses_a_saved_corpus(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """The files a redacted corpus was made of may still be there: what they say must not come out of it."""
+    from typer.testing import CliRunner
+
+    from sessionlab.cli import app
+
+    folder = sl.load(SAMPLES / "corpus" / "gg").redacted().save(tmp_path / "out")
+    name, *others = arguments
+    given = [name, *others[:1], str(folder), *others[1:]]
+    with pytest.raises(WrongUse, match="a saved corpus holds tables"):
+        CliRunner().invoke(app, given, catch_exceptions=False)

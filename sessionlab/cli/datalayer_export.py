@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from sessionlab.cli import output
 from sessionlab.cli.datalayer_store import refused
 from sessionlab.cli.options import Json, Now, Paths, clock, load
-from sessionlab.cli.secrets import AppspecFile, SecretNames, declared, held
+from sessionlab.cli.secrets import Also, AppspecFile, Hosts, KeyFile, SecretNames, Users, declared, held, key_of
 from sessionlab.errors import SessionRefused, WrongUse
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from sessionlab.redaction import Redactor
     from sessionlab.systems.datalayer import Exported
 
+_SPLIT = "--split writes it as several files, each linked to the one before"
 EXPORTER = "anonymous"
 """Who exports, unless told: a file that is handed on names nobody by itself."""
 
@@ -38,10 +38,6 @@ Strict = Annotated[
         show_default=False,
     ),
 ]
-Also = Annotated[
-    list[str] | None,
-    typer.Option("--also", metavar="RULE", help="With --strict: a private rule (home_folder, user_name …), or all."),
-]
 KeepProse = Annotated[
     bool,
     typer.Option(
@@ -50,7 +46,10 @@ KeepProse = Annotated[
 ]
 Split = Annotated[bool, typer.Option("--split", help="Over the caps: several files, each linked to the one before.")]
 TeamFile = Annotated[bool, typer.Option("--team", help="A session of several agents as a team file, a seat for each.")]
-Whole = Annotated[bool, typer.Option("--whole", help="Texts whole, not cut as a datalayer runtime cuts them.")]
+Whole = Annotated[
+    bool,
+    typer.Option("--whole", help="Texts whole, not cut as the runtime cuts them: answers 4,000, results 300."),
+]
 Kinds = Annotated[
     str | None, typer.Option("--kinds", metavar="KIND,…", help="The kinds that the head lists; default: those present.")
 ]
@@ -64,6 +63,16 @@ Format = Annotated[str, typer.Option("--format", metavar="ID", help="Another for
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 
 
+class _Private(NamedTuple):
+    """What is asked for besides the strict rules."""
+
+    also: list[str]
+    key: bytes | None
+    users: list[str]
+    hosts: list[str]
+    keeps_prose: bool
+
+
 def export(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="A session id, or the beginning of one.")],
     paths: Paths = None,
@@ -72,6 +81,9 @@ def export(
     strict: Strict = None,
     also: Also = None,
     keep_prose: KeepProse = False,
+    key_file: KeyFile = None,
+    user: Users = None,
+    host: Hosts = None,
     secret: SecretNames = None,
     appspec: AppspecFile = None,
     split: Split = False,
@@ -94,21 +106,22 @@ def export(
     told: dict[str, object] = {"by": by, "now": clock(now)}
     if kinds is not None:
         told["kinds"] = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    private = _Private(also or [], key_of(key_file), user or [], host or [], keep_prose)
     values = declared(secret, appspec)
     try:
         if store is not None:
-            told["redactor"] = _redactor(values, strict=bool(strict), also=also, keep_prose=keep_prose)
+            told["redactor"] = _redactor(values, private, strict=bool(strict))
             parts = _from_store(store, identifier, told, split=split, format_id=format)
         else:
             corpus = load(paths, bodies=True, now=now)
             session_id = corpus.session_id(identifier)
             is_datalayer = corpus.table("sessions", session_id=session_id)["format"].item() == "datalayer"
             is_strict = not is_datalayer if strict is None else strict
-            told["redactor"] = _redactor(values, strict=is_strict, also=also, keep_prose=keep_prose)
+            told["redactor"] = _redactor(values, private, strict=is_strict)
             parts = _exported(corpus, session_id, told, format_id=format, split=split, team=team, whole=whole)
     except SessionRefused as refusal:
-        refused(refusal, json=json)
-    places = _written(parts, out, force=force)
+        refused(refusal, json=json, hint="" if split or team else _SPLIT)
+    places = _written(parts, out, split=split, force=force)
     if store is not None:
         _tell_store(store, identifier, parts)
     if json and out != "-":
@@ -118,16 +131,20 @@ def export(
         _report(parts, places)
 
 
-def _redactor(values: list[str], *, strict: bool, also: Sequence[str] | None, keep_prose: bool) -> Redactor:
+def _redactor(values: list[str], private: _Private, *, strict: bool) -> Redactor:
     from sessionlab.redaction import Redactor, StrictRedactor  # noqa: PLC0415 (commands start faster)
 
-    if not strict and (also or keep_prose):
-        raise WrongUse("--also, --keep-prose: these go with the strict rules; add --strict")
-    if not strict:
-        return Redactor(declared=values, held=held())
-    from sessionlab.redaction.sharing import private_rules  # noqa: PLC0415 (the same)
+    if strict:
+        from sessionlab.redaction.sharing import private_rules  # noqa: PLC0415 (the same)
 
-    return StrictRedactor(declared=values, held=held(), also=private_rules(also), keeps_prose=keep_prose)
+        also = private_rules(private.also, users=private.users, hosts=private.hosts)
+        return StrictRedactor(
+            declared=values, held=held(), also=also, key=private.key, users=private.users, hosts=private.hosts,
+            keeps_prose=private.keeps_prose,
+        )  # fmt: skip
+    if any(private):
+        raise WrongUse("--also, --user, --host, --key-file, --keep-prose: these go with the strict rules; add --strict")
+    return Redactor(declared=values, held=held())
 
 
 def _from_store(folder: Path, uid: str, told: dict[str, object], *, split: bool, format_id: str) -> list[Exported]:
@@ -158,15 +175,15 @@ def _exported(
     return [written_as.export(record, **told)]
 
 
-def _written(parts: list[Exported], out: str, *, force: bool) -> list[str]:
-    """Where each file went. All places are looked at before the first is written."""
+def _written(parts: list[Exported], out: str, *, split: bool, force: bool) -> list[str]:
+    """Where each file went; all places are looked at before the first is written. ``split``: they go into a folder."""
     if out == "-":
         if len(parts) > 1:
             raise WrongUse(f"-o -: the session takes {len(parts)} files, and stdout holds one; name a folder")
         sys.stdout.buffer.write(parts[0].data)
         return ["-"]
     target = Path(out).expanduser()
-    is_folder = target.is_dir() or len(parts) > 1
+    is_folder = target.is_dir() or split
     files = [target / part.file_name for part in parts] if is_folder else [target]
     taken = [str(file) for file in files if file.exists()]
     if taken and not force:
@@ -200,8 +217,12 @@ def _report(parts: list[Exported], places: list[str]) -> None:
     stream = sys.stderr if places[0] == "-" else sys.stdout
     for part, place in zip(parts, places, strict=True):
         counts = f"{output.counted(part.turns, 'turn')}, {part.entries:,} {'entry' if part.entries == 1 else 'entries'}"
-        rules = ", ".join(f"{rule} {count:,}" for rule, count in sorted(part.counts.items()))
-        redacted = output.counted(part.redactions, "redaction") + (f" ({rules})" if rules else "")
-        stream.write(f"{output.visible(place)}: {counts}, {len(part.data):,} bytes, {redacted}\n  {part.digest}\n")
+        stream.write(f"{output.visible(place)}: {counts}, {len(part.data):,} bytes\n  {part.digest}\n")
+        told = dict(sorted(part.counts.items()))
+        dropped = told.pop("runtime_address", 0)  # told, and no redaction (datalayer.md 6.6)
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in told.items())
+        stream.write(f"  {output.counted(part.redactions, 'redaction')}{f': {rules}' if rules else ''}\n")
+        if dropped:
+            stream.write(f"  runtime addresses dropped: {dropped:,}\n")
         for note in part.notes:
             stream.write(f"  {output.visible(note)}\n")

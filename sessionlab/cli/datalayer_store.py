@@ -12,6 +12,7 @@ from sessionlab.cli import output
 from sessionlab.cli.options import Json, Now, clock
 from sessionlab.errors import SessionRefused, WrongUse
 
+_NAMED_WRONGLY = frozenset({"unknown_session", "unknown_format", "beyond_turns"})
 IMPORTER = "me"
 """Author of what is imported or cloned, unless told."""
 
@@ -94,11 +95,16 @@ def clone(
         sys.stdout.write(f"{done.uid}: {done.state}, {output.counted(done.turns, 'turn')}, cut from {uid}\n")
 
 
-def refused(refusal: SessionRefused, *, json: bool) -> NoReturn:
-    """Say why an export, import or clone is refused, and leave with exit code 1."""
+def refused(refusal: SessionRefused, *, json: bool, hint: str = "") -> NoReturn:
+    """Say why an export, import or clone is refused, and leave: with 2 where something was named that is not there.
+
+    ``hint``: what would help where the caps refuse.
+    """
     if json:
         told = {"refused": refusal.kind, "status": refusal.status, "line": refusal.line, "detail": str(refusal)}
         output.print_json(told)
     else:
         sys.stderr.write(f"sessionlab: {output.visible(str(refusal))}\nnothing was written\n")
-    raise typer.Exit(1)
+        if hint and refusal.kind == "too_large":
+            sys.stderr.write(f"{hint}\n")
+    raise typer.Exit(2 if refusal.kind in _NAMED_WRONGLY else 1)

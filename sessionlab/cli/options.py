@@ -126,6 +126,20 @@ def ask(corpus: Corpus, days: float | None) -> Asked:
     return Asked(corpus.last(days=days), unreadable, undated)
 
 
+def hold_files(paths: list[str] | None, what: str) -> None:
+    """Refuse a saved corpus where a command reads session files: those it was made of may be no longer redacted.
+
+    Raises:
+        WrongUse: a saved corpus is among the paths.
+    """
+    from sessionlab.paths import find  # noqa: PLC0415 (the same)
+    from sessionlab.saved import sort  # noqa: PLC0415 (the same)
+
+    given = paths or []
+    if given and sort(find(given), given).saved:
+        raise WrongUse(f"{what}; a saved corpus holds tables: ask it with view, sql, show, or `sessionlab tables`")
+
+
 def files_of(corpus: Corpus, session_id: str) -> list[str]:
     """The files that tell of a session, those left out that another one retells."""
     rows = corpus.sql(

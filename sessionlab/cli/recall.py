@@ -12,7 +12,6 @@ from sessionlab.cli import options, output
 from sessionlab.cli.options import Days, Json, Now, Paths
 from sessionlab.errors import LoadError
 from sessionlab.paths import Found, find, known_stores
-from sessionlab.saved import sort
 
 if TYPE_CHECKING:
     from sessionlab.recall import FileHit, Sweep
@@ -53,10 +52,8 @@ def _files(paths: list[str] | None) -> list[Found]:
     given = paths or known_stores()
     if not given:
         raise LoadError("no path given, and none of the known session stores exists on this machine")
-    found = find(given)
-    if sort(found, given).saved:
-        raise LoadError("recall reads session files; a saved corpus is searched with `sessionlab sql`")
-    return found
+    options.hold_files(paths, "recall searches session files")
+    return find(given)
 
 
 def _of_sessions(

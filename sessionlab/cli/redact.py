@@ -10,8 +10,7 @@ import typer
 
 from sessionlab.cli import options, output, secrets
 from sessionlab.cli.options import Json, Now, Paths
-from sessionlab.cli.secrets import AppspecFile, SecretNames
-from sessionlab.errors import WrongUse
+from sessionlab.cli.secrets import Also, AppspecFile, Hosts, KeyFile, SecretNames, Users
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,27 +18,6 @@ if TYPE_CHECKING:
     from sessionlab.redaction.proof import Proof
 
 Out = Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="A new or empty folder to save into.")]
-Also = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--also",
-        metavar="RULE",
-        help="A further rule: home_folder, user_name, host_name, email_address, high_entropy, or all; may be given"
-        " again.",
-    ),
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--key-file", dir_okay=False, help="The key of the pseudonyms: one key, one pseudonym. Default: one not kept."
-    ),
-]
-Users = Annotated[
-    list[str] | None, typer.Option("--user", metavar="NAME", help="A user name, for user_name; may be given again.")
-]
-Hosts = Annotated[
-    list[str] | None, typer.Option("--host", metavar="NAME", help="A host name, for host_name; may be given again.")
-]
 NoProof = Annotated[bool, typer.Option("--no-proof", help="Do not scan the result again.")]
 
 
@@ -69,9 +47,12 @@ def redact(
     from sessionlab.saved import check_free  # noqa: PLC0415 (the same)
 
     check_free(out.expanduser().absolute())
-    rules, key = private_rules(also), _key(key_file)
+    rules, key = private_rules(also), secrets.key_of(key_file)
     values = [*secrets.declared(secret, appspec), *secrets.held()]
     corpus = options.load(paths, bodies=True, now=now)
+    if not corpus.sql("SELECT count(*) FROM sessions").item():
+        sys.stderr.write("sessionlab: no session was found in what was given; nothing was saved\n")
+        raise typer.Exit(1)
     shared = corpus.redacted(rules=rules, secrets=values, key=key, users=user or (), hosts=host or ())
     proof = None if no_proof else shared.proof(secrets=values)
     folder = shared.save(out)
@@ -82,15 +63,6 @@ def redact(
         _print(folder, _removed(shared.findings), proof)
         sys.stdout.write(options.ask(corpus, None).unreadable_note())
     raise typer.Exit(1 if unreadable or (proof is not None and not proof.ok) else 0)
-
-
-def _key(path: Path | None) -> bytes | None:
-    if path is None:
-        return None
-    key = path.read_bytes().strip()
-    if not key:
-        raise WrongUse(f"{path}: expected the key of the pseudonyms, found an empty file")
-    return key
 
 
 def _removed(findings: pl.DataFrame | None) -> pl.DataFrame:

@@ -27,6 +27,41 @@ AppspecFile = Annotated[
     ),
 ]
 
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        metavar="RULE",
+        help="A further rule: home_folder, user_name, host_name, email_address, high_entropy, or all; may be given"
+        " again.",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file", dir_okay=False, help="The key of the pseudonyms: one key, one pseudonym. Default: one not kept."
+    ),
+]
+Users = Annotated[
+    list[str] | None, typer.Option("--user", metavar="NAME", help="A user name, for user_name; may be given again.")
+]
+Hosts = Annotated[
+    list[str] | None, typer.Option("--host", metavar="NAME", help="A host name, for host_name; may be given again.")
+]
+_NAMED = {type(None): "nothing", str: "a text", list: "a list", int: "a number", float: "a number", bool: "a boolean"}
+_SHORT = 6
+"""Characters up to which a declared value is likely to stand inside other words."""
+
+
+def key_of(path: Path | None) -> bytes | None:
+    """The key of the pseudonyms; None: one that is not kept."""
+    if path is None:
+        return None
+    key = path.read_bytes().strip()
+    if not key:
+        raise WrongUse(f"{path}: expected the key of the pseudonyms, found an empty file")
+    return key
+
 
 def declared(names: Iterable[str] | None, appspec: Path | None) -> list[str]:
     """The values, from the environment, of the secrets that are named or that a specification declares by name.
@@ -36,14 +71,27 @@ def declared(names: Iterable[str] | None, appspec: Path | None) -> list[str]:
     from sessionlab.redaction import declared_names, declared_values  # noqa: PLC0415 (commands start faster)
 
     wanted = list(names or [])
+    if "" in wanted:
+        raise WrongUse("--secret: expected the name of an environment variable, found an empty text")
     if appspec is not None:
-        wanted += declared_names(_specification(appspec))
+        found = declared_names(_specification(appspec))
+        if not found:
+            sys.stderr.write(
+                f"sessionlab: {visible(str(appspec))}: declares no secrets (neither requires.secrets nor env)\n"
+            )
+        wanted += found
     wanted = list(dict.fromkeys(wanted))
     unset = [name for name in wanted if not os.environ.get(name, "").strip()]
     if unset:
         sys.stderr.write(
             f"sessionlab: {visible(', '.join(unset))}: declared, but without a value in the environment:"
             " not looked for by value\n"
+        )
+    short = [name for name in wanted if 0 < len(os.environ.get(name, "").strip()) < _SHORT]
+    if short:
+        sys.stderr.write(
+            f"sessionlab: {visible(', '.join(short))}: fewer than {_SHORT} characters,"
+            " which are removed inside other words and numbers too\n"
         )
     return declared_values(wanted, os.environ)
 
@@ -62,7 +110,8 @@ def _specification(path: Path) -> Mapping[str, object]:
     except ValueError:
         found = _yaml(path, text)
     if not isinstance(found, dict):
-        raise WrongUse(f"{path}: expected an application's specification, an object; found {type(found).__name__}")
+        kind = _NAMED.get(type(found), "something else")
+        raise WrongUse(f"{path}: expected an application's specification, an object; found {kind}")
     return found
 
 

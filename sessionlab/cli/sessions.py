@@ -83,6 +83,7 @@ def _list_text(shown: pl.DataFrame, of: int) -> None:
 def path(identifier: Identifier, paths: Paths = None, json: Json = False) -> None:
     """The files that tell of a session."""
     corpus = options.load(paths)
+    options.hold_files(paths, "path names a session's files")
     files = options.files_of(corpus, corpus.session_id(identifier))
     if json:
         output.print_json(files)
@@ -95,6 +96,7 @@ def show(identifier: Identifier, paths: Paths = None, json: Json = False) -> Non
     corpus = options.load(paths, bodies=not json)
     session_id = corpus.session_id(identifier)
     if json:
+        options.hold_files(paths, "show --json hands out a session's file")
         files = options.files_of(corpus, session_id)
         if len(files) > 1:
             raise WrongUse(f"{identifier} stands in {len(files)} files; name one of them as PATHS: {', '.join(files)}")

@@ -45,8 +45,7 @@ def share(held: Held, **wanted: Unpack[Sharing]) -> Redacted:
         raise WrongUse("expected a key of some bytes, found an empty one: anyone could take such pseudonyms again")
     key = key or token_bytes(32)
     users, hosts = tuple(wanted.get("users", ())), tuple(wanted.get("hosts", ()))
-    named = {*private_rules(wanted.get("rules")), *(["user_name"] if users else []), *(["host_name"] if hosts else [])}
-    also = private_rules(named)
+    also = private_rules(wanted.get("rules"), users=users, hosts=hosts)
     redactor = _Counting(declared=values, also=also, key=key, users=users, hosts=hosts, keeps_prose=True)
     return redact(held, redactor, key)
 
@@ -69,8 +68,10 @@ def secret_values(secrets: Iterable[str] | Mapping[str, str]) -> tuple[str, ...]
     return tuple(secrets.values() if isinstance(secrets, Mapping) else secrets)
 
 
-def private_rules(rules: Iterable[str] | None) -> tuple[str, ...]:
-    """The optional rules that are meant, in their order.
+def private_rules(
+    rules: Iterable[str] | None, *, users: Iterable[str] = (), hosts: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The optional rules that are meant, in their order; a user or host that is named asks for its rule.
 
     Raises:
         WrongUse: no such rule; the message lists them.
@@ -80,4 +81,6 @@ def private_rules(rules: Iterable[str] | None) -> tuple[str, ...]:
         return tuple(PRIVATE_RULES)
     if unknown := sorted(named - set(PRIVATE_RULES)):
         raise WrongUse(f"no rule named {', '.join(unknown)}; there are: {', '.join(PRIVATE_RULES)}, or all")
+    named |= {"user_name"} if tuple(users) else set()
+    named |= {"host_name"} if tuple(hosts) else set()
     return tuple(rule for rule in PRIVATE_RULES if rule in named)

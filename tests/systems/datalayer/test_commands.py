@@ -211,3 +211,56 @@ def test_an_application_of_another_version_is_said(tmp_path: Path) -> None:
         _json("import", file, "--store", tmp_path / "kept", "--applications", known, "--agent", "x", code=1)["refused"]
         == "unknown_agent"
     )
+
+
+def test_a_split_export_goes_into_a_folder_whatever_its_size(tmp_path: Path) -> None:
+    """A name that is not there becomes a folder, for one file as for three."""
+    _run("export", "gg:run-0431", GG, "--split", "-o", tmp_path / "parts")
+    assert [file.name for file in (tmp_path / "parts").iterdir()] == ["run-0431.session.jsonl"]
+
+
+def test_over_the_caps_the_way_out_is_named(tmp_path: Path) -> None:
+    """The format's sentence, and --split behind it."""
+    file = tmp_path / "in.session.jsonl"
+    turn = entry("turn", asked="Which?", answered="That.")
+    file.write_bytes(bytes_of(head(), *[turn] * 20_000))
+    store = tmp_path / "kept"
+    uid = _json("import", file, "--store", store)["uid"]
+    found = CliRunner().invoke(app, ["datalayer", "export", uid, "--store", str(store), "-o", str(tmp_path / "out")])
+    assert found.exit_code == 1
+    assert found.stderr.splitlines()[-1] == "--split writes it as several files, each linked to the one before"
+    assert not (tmp_path / "out").exists()
+
+
+def test_who_is_named_goes_by_a_pseudonym_of_the_key(tmp_path: Path) -> None:
+    """--user asks for its rule; one key gives one pseudonym; without strict rules it is wrong use."""
+    key, file = tmp_path / "key", tmp_path / "in.session.jsonl"
+    key.write_text("of my own")
+    file.write_bytes(bytes_of(head(), entry("output", message="said wrenfield, twice: wrenfield")))
+    given = ("export", "abcd-1234", file, "--user", "wrenfield", "--key-file", key)
+    for name in ("one", "two"):
+        _run(*given, "--strict", "--now", NOW, "-o", tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert b"wrenfield" not in (tmp_path / "one").read_bytes()
+    with pytest.raises(WrongUse, match="add --strict"):
+        _run(*given, "-o", tmp_path / "three")
+
+
+def test_what_cannot_be_looked_for_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An Appspec without secrets, a value so short that it stands in other words, a name that is none."""
+    monkeypatch.setenv("TIDE", "six")
+    appspec, file = tmp_path / "app.json", tmp_path / "in.session.jsonl"
+    appspec.write_text('{"id": "harbor"}')
+    file.write_bytes(bytes_of(head()))
+    given = ["datalayer", "export", "abcd-1234", str(file), "-o", str(tmp_path / "out")]
+    found = CliRunner().invoke(app, [*given, "--appspec", str(appspec), "--secret", "TIDE"])
+    assert "declares no secrets" in found.stderr
+    assert "TIDE: fewer than 6 characters" in found.stderr
+    with pytest.raises(WrongUse, match="found an empty text"):
+        _run("export", "abcd-1234", file, "--secret", "")
+
+
+def test_a_session_that_a_store_does_not_have_is_wrong_use(tmp_path: Path) -> None:
+    """Exit code 2, as everywhere a name is none."""
+    _run("import", EVERY_KIND, "--store", tmp_path / "kept")
+    _run("clone", "nowhere-0", "--store", tmp_path / "kept", code=2)

@@ -20,12 +20,13 @@ class Lengths:
 
     Attributes:
         cut: texts that lost their end.
+        characters: what they lost.
     """
 
     def __init__(self, *, whole: bool) -> None:
         """``whole``: cut nothing but summaries."""
         self._whole = whole
-        self.cut = 0
+        self.cut = self.characters = 0
 
     def said(self, text: str) -> str:
         """A question, an answer, or what else was said."""
@@ -46,8 +47,10 @@ class Lengths:
     def _kept(self, text: str, points: int) -> str:
         if self._whole or len(text) <= points:
             return text
+        kept = cut(text, points)
         self.cut += 1
-        return cut(text, points)
+        self.characters += len(text) - len(kept)
+        return kept
 
 
 def cut(text: str, points: int) -> str:

@@ -69,5 +69,9 @@ class Script:
             said.append(f"left out as bookkeeping of the recorder ({told})")
         if self.lengths.cut:
             were = "was" if self.lengths.cut == 1 else "were"
-            said.append(f"{counted(self.lengths.cut, 'text')} {were} cut to the lengths of the format")
+            lost = counted(self.lengths.characters, "character")
+            said.append(
+                f"{counted(self.lengths.cut, 'text')} {were} cut to the lengths of the format, {lost} left out;"
+                " whole texts are kept when asked for"
+            )
         return tuple(said)
