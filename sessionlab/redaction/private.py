@@ -11,7 +11,7 @@ from sessionlab.redaction.hosts import hosts_in, is_public_name
 from sessionlab.redaction.pseudonyms import PSEUDONYM, Pseudonyms
 from sessionlab.redaction.spans import SIGN, Find, words
 
-PRIVATE_RULES: Final = ("home_folder", "user_name", "host_name", "email_address", "high_entropy")
+PRIVATE_RULES: Final = ("home_folder", "email_address", "user_name", "host_name", "high_entropy")
 """Rules that are applied only when asked for, in the order in which they are applied."""
 
 GENERIC_USERS: Final = words(
@@ -20,7 +20,9 @@ GENERIC_USERS: Final = words(
     "developer dev test tester home linuxbrew coder gitpod workspace workspaces sandbox agent anonymous daemon system "
     "service local me name username your you me example all"
 )
-"""Names of accounts that say nothing of a person: they stay."""
+"""Names of accounts that say nothing of a person: they stay as words."""
+SHARED_FOLDERS: Final = GENERIC_USERS - words("user admin administrator dev developer coder test tester me local")
+"""Home folders that are nobody's own, or stand in instructions: they stay. A developer's own may well be `dev`."""
 
 _NAME: Final = rf"[^\s/\\:\"'<>|*?,;()\[\]{{}}`$%&#!{SIGN}]{{1,64}}"
 _HOME: Final = re.compile(
@@ -78,8 +80,8 @@ class Private:
         taken: list[tuple[int, int]] = [match.span() for match in PSEUDONYM.finditer(text)] if "-" in text else []
         searches: dict[str, Callable[[str], Iterator[tuple[int, int, str]]]] = {
             "home_folder": self._home_folders,
-            "user_name": self._user_names,
             "email_address": self._addresses,
+            "user_name": self._user_names,
             "host_name": self._host_names,
             "high_entropy": self._random,
         }
@@ -111,7 +113,7 @@ class Private:
 
     def _home_folders(self, text: str) -> Iterator[tuple[int, int, str]]:
         for name, start in _homes(text):
-            if name.casefold() not in GENERIC_USERS and not PSEUDONYM.match(text, start):
+            if name.casefold() not in SHARED_FOLDERS and not PSEUDONYM.match(text, start):
                 yield start, start + len(name), self._pseudonyms.of("user", name)
         for user in self._users:
             slug = re.sub(r"[^A-Za-z0-9]", "-", user)

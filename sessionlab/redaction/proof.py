@@ -90,10 +90,8 @@ class Proof:
             places = [f"{count:,} x {rule} in {table}.{column}" for _, rule, table, column, count, _ in rows]
             told.append(f"{name} {', '.join(places) or 'nothing that has the shape of a secret'}.")
         if self.without_shape:
-            told.append(
-                f"{THEIRS} also names {self.without_shape:,} strings that look random, or public addresses:"
-                " hashes, ids and signatures do; the frame `found` (--json) says where."
-            )
+            told.append(f"Beyond shapes, {THEIRS} names {self.without_shape:,} random strings and addresses.")
+            told.append("Hashes, ids and signatures are among them; `found` says where (with --json under `proof`).")
         return told
 
     def __str__(self) -> str:

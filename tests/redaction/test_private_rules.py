@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 
 import pytest
 
@@ -197,3 +198,23 @@ def test_text_in_base64_is_as_random_as_what_it_says() -> None:
     redactor = StrictRedactor(also=["high_entropy"], key=b"k")
     assert redactor.text(f"sent {prose} on") == f"sent {prose} on"
     assert key not in redactor.text(f"sent {key} on")
+
+
+def test_an_address_goes_whole_though_it_begins_with_a_known_user() -> None:
+    """The user's name is known from a home folder; the rest of the address, surname and domain, goes with it."""
+    redactor = StrictRedactor(also=PRIVATE_RULES, key=b"k")
+    redactor.learn("/Users/wrenfield/birds")
+    told = redactor.text("Author: wrenfield.marsh@harbour-labs.example, wrenfield")
+    assert "marsh" not in told
+    assert "harbour" not in told
+    assert re.fullmatch(r"Author: mail-[0-9a-f]{12}@example\.invalid, user-[0-9a-f]{12}", told)
+
+
+def test_a_home_folder_of_a_common_name_is_a_home_folder() -> None:
+    """`dev` may be somebody's own account; what all share, or what instructions say, is nobody's."""
+    redactor = StrictRedactor(also=["home_folder", "user_name"], key=b"k")
+    for name in ("dev", "admin", "user"):
+        assert re.fullmatch(r"/home/user-[0-9a-f]{12}/x", redactor.text(f"/home/{name}/x"))
+    for path in ("/Users/Shared/x", "/home/username/x", "/home/runner/x"):
+        assert redactor.text(path) == path
+    assert redactor.text("the dev and the admin") == "the dev and the admin"
