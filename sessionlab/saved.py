@@ -37,6 +37,9 @@ BODY_TABLES = frozenset({"pools", "blocks"})
 STEP_TABLES = frozenset({"windows", "tool_calls", "configs"})
 """What a load of figures alone leaves out; of entries it keeps those that tell which figures are copies."""
 _FOLDED = "folded."
+_FOLDED_ALONE = frozenset({"_tellings", "copies"})
+"""Tables that are folded out of others, and have no raw rows."""
+_FINDING = frozenset({"rule", "table", "column", "source_id", "count"})
 _BATCH_ROWS = 32_768
 _MANIFEST_BYTES = 1 << 20
 
@@ -58,7 +61,8 @@ class Saved:
             )
         self._raw, self._folded = self._counts(told, "tables"), self._counts(told, "folded")
         self.redacted = told.get(FINDINGS) is not None
-        if unknown := sorted(self._raw.keys() - SCHEMAS.keys()):
+        unknown = sorted((self._raw.keys() - SCHEMAS.keys()) | (self._folded.keys() - SCHEMAS.keys() - _FOLDED_ALONE))
+        if unknown:  # these names become names of files and of tables
             raise self._damaged(f"expected common tables, found {', '.join(unknown)}")
 
     def sources(self) -> dict[int, str]:
@@ -90,6 +94,10 @@ class Saved:
     def findings(self) -> pa.Table:
         """What was redacted before it was saved."""
         with self._opened(FINDINGS) as file:
+            if unlike := sorted(_FINDING ^ set(file.schema_arrow.names)):
+                raise self._damaged(
+                    f"{FINDINGS}.parquet: expected {', '.join(sorted(_FINDING))}; apart: {', '.join(unlike)}"
+                )
             return file.read()
 
     def _raw_batches(self, name: str) -> Iterator[pa.RecordBatch]:
@@ -141,7 +149,7 @@ class Saved:
         beside = f"{self.uri.removesuffix(MANIFEST)}{stem}.parquet"
         try:
             stream = Found(beside, None, None).open()
-        except FileNotFoundError as error:
+        except (FileNotFoundError, IsADirectoryError) as error:
             raise self._damaged(f"expected {stem}.parquet beside it, found none") from error
         with stream:
             try:
@@ -270,14 +278,32 @@ def selects(tables: Iterable[str], folds: Iterable[str], whole: str, *, scoped: 
 
 
 def restore(con: duckdb.DuckDBPyConnection, folded: Mapping[str, pa.Table], *, figures: bool) -> None:
-    """Put plain tables that were folded before in the place of those folded out of what was inserted."""
+    """Put plain tables that were folded before in the place of those folded out of what was inserted.
+
+    Raises:
+        LoadError: one that has not the columns of the table it is put in the place of.
+    """
     for name, table in folded.items():
-        con.register("_part", table)
+        con.register("_part", _in_columns(name, table, con.table(name).columns))
         con.execute(f"DROP {'VIEW' if name in STEP_TABLES else 'TABLE'} {name}")
         con.execute(f"CREATE TABLE {name} AS FROM _part")
         con.unregister("_part")
     if figures and "sessions" in folded:
         con.execute("UPDATE sessions SET entries = NULL")  # as `views.fold` says it of figures alone
+
+
+def _in_columns(name: str, table: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """The table in the columns of today: one that may be null, and that an older sessionlab did not know, is null."""
+    types = {field.name: field.type for field in SCHEMAS.get(name, ()) if field.nullable}
+    missing = [column for column in columns if column not in table.column_names]
+    if unlike := sorted((set(missing) - types.keys()) | (set(table.column_names) - set(columns))):
+        raise LoadError(
+            f"saved corpus: {_FOLDED}{name}.parquet has not the columns of today: {', '.join(unlike)}."
+            " Save it again, or load the files it was made of"
+        )
+    for column in missing:
+        table = table.append_column(column, pa.nulls(table.num_rows, types[column]))
+    return table.select(columns)
 
 
 def write(

@@ -17,11 +17,39 @@ from sessionlab.redaction.spans import SIGN, Find, words
 from sessionlab.redaction.strict_names import is_password_name, is_strict_key
 from sessionlab.redaction.strict_values import is_clean, is_code, is_number, is_path, is_words, looks_random
 
-HINTS: Final = ("pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "jwt", "conn", "contrase")
+_PLAIN_HINTS: Final = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "auth",
+    "cookie",
+    "jwt",
+    "conn",
+    "contrase",
+    "psk",
+    "_pat",
+    "_pw",
+)
+HINTS: Final = (
+    *_PLAIN_HINTS,
+    "kennwort",
+    "woord",
+    "senha",
+    "hasło",
+    "пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+)
 """A text without one of these, in small letters, has no name of a credential."""
 
 _NAME_END: Final = re.compile(
-    r"(?:passw(?:or)?d|passphrase|passcode|pass|pwd|secret|token|credentials?|key|auth|cookie|jwt|contrase(?:n|ñ)a"
+    r"(?:passw(?:or)?d|passwort|kennwort|wachtwoord|senha|hasło|пароль|密码|密碼|パスワード|비밀번호|mot de passe"
+    r"|passphrase|passcode|pass|pwd|psk|_pat|_pw|secret|token|credentials?|key(?:_base)?|auth|cookie|jwt|contrase(?:n|ñ)a"
     r"|conn_?str|string|value|b64|base64|pem|plain(?:text)?)(?:[_-]?\d{1,3})?"
     r"(?P<close>\\{0,7}[\"'`]|)\]?\??\*{0,2}"
     r"(?:(?P<sign>[ \t]{0,8}(?:=>|:=|={1,3}|!={1,2}|::?)\*{0,2}[ \t]{0,8})"

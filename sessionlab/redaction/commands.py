@@ -11,6 +11,7 @@ from sessionlab.redaction.spans import SIGN, Find
 from sessionlab.redaction.strict_values import is_placeholder, looks_random
 
 _BARE: Final = rf"[^\s\"'`{SIGN}\\]"
+_NAME: Final = r"[\w.@+-]{1,128}"  # of a user, a cookie
 _USER: Final = re.compile(
     rf"-(?:[uU]|-(?:proxy-)?user|-basic-auth|-userpass|-creds)"
     rf"\\{{0,7}}[\"']?(?:[ \t=]|,[ \t]?){{1,4}}"
@@ -29,6 +30,31 @@ _SHORT: Final = (
     (
         (" login",),
         re.compile(rf"\blogin(?:[ \t]+[^\s|;&]{{1,64}}){{0,12}}?[ \t]+-p[ \t]+['\"]?(?P<value>{_BARE}++)"),
+    ),
+    *(
+        (
+            (hint,),
+            re.compile(rf"\b{command}\b(?:[ \t]+[^\s|;&]{{1,64}}){{0,12}}?[ \t]+{option}['\"]?(?P<value>{_BARE}++)"),
+        )
+        for hint, command, option in (
+            ("http", "https?", rf"(?:-a[ \t]+|--auth[ \t=]+)(?=[\"']?{_NAME}:)"),
+            ("mongo", "mongo(?:sh|dump|restore)?", r"-p[ \t]+"),
+            ("zip", "(?:un)?zip", r"-P[ \t]+"),
+            ("sqlcmd", "sqlcmd", r"-P[ \t]*"),
+            ("7z", "7za?", r"-p(?=\S)"),
+            ("ldap", "ldap(?:search|modify|add|delete|whoami)", r"-w[ \t]+"),
+            ("htpasswd", "htpasswd", rf"-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}[ \t]+\S{{1,128}}[ \t]+{_NAME}[ \t]+"),
+            ("smbclient", "smbclient", rf"-U[ \t]*['\"]?{_NAME}%"),
+            ("curl", "curl", rf"-[a-zA-Z]{{0,4}}u[ \t]*(?=['\"]?{_NAME}:)"),
+            ("curl", "curl", rf"(?:-b|--cookie)[ \t=]+(?=['\"]?{_NAME}=)"),
+        )
+    ),
+    (
+        ("curl",),
+        re.compile(
+            rf"\bcurl\b(?:[ \t]+[^\s|;&]{{1,64}}){{0,12}}?[ \t]+(?:-b|--cookie)[ \t=]+"
+            rf"'(?P<value>{_NAME}=[^'{SIGN}\n]{{1,2000}})'"
+        ),
     ),
     (("pass:",), re.compile(rf"-pass(?:in|out)?[ \t]+['\"]?pass:(?P<value>{_BARE}++)")),
 )

@@ -192,5 +192,26 @@ FURTHER_SHAPES: Final = (
     _prefixed("Notion token", r"[A-Za-z0-9]{40,}+", "ntn_", "secret_"),
     _prefixed("service key", r"[A-Za-z0-9-]{27,}+", "NRAK-", "PMAK-", "HRKU-"),
     _prefixed("Supabase token", r"[a-f0-9]{40}", "sbp_"),
+    _prefixed(
+        "service token",
+        r"[A-Za-z0-9_-]{20,}+={0,2}",
+        *("nfp_", "vercel_blob_rw_", "pscale_tkn_", "pscale_pw_", "sntrys_", "sntryu_", "fm2_", "CFPAT-", "CCIPAT_"),
+        *("rubygems_", "xkeysib-", "FLWSECK_TEST-", "FLWSECK-", "tfp_", "ops_eyJ", "CLOJARS_", "duffel_live_"),
+        *("duffel_test_", "rdme_", "dckr_pat_", "dckr_oat_", "lsv2_pt_", "lsv2_sk_", "tvly-", "e2b_", "pcsk_"),
+        *("nvapi-", "jina_", "phx_", "phc_", "napi_", "ABSKQmVkcm9ja0FQSUtleS", "EAACEdEose0cBA"),
+    ),
+    _prefixed("service token", r"[a-f0-9]{40}", "bkua_", "pul-", "sqp_", "squ_", "sqa_"),
+    _prefixed("Resend key", r"[A-Za-z0-9]{6,16}_[A-Za-z0-9]{20,32}", "re_"),
+    _prefixed("Razorpay key", r"[A-Za-z0-9]{14}", "rzp_live_", "rzp_test_"),
+    _prefixed("Bitbucket password", r"[A-Za-z0-9]{32}", "ATBB"),
+    _prefixed("Dynatrace token", r"[A-Z0-9]{24}\.[A-Z0-9]{64}", "dt0c01."),
+    Shape("Airtable token", ("pat",), _by(rf"{_BEFORE}pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}}{_AFTER}")),
+    Shape("Terraform token", (".atlasv1.",), _by(rf"{_BEFORE}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,80}}")),
+    Shape(
+        "password hash",
+        ("$",),
+        _by(r"\$(?:2[abxy]\$\d\d|[156y]|apr1|argon2(?:id?|d))\$[A-Za-z0-9./$=,+-]{22,200}(?![A-Za-z0-9./])"),
+    ),
+    _prefixed("OpenSSH key", r"[A-Za-z0-9+/\s]{20,20000}={0,2}", "b3BlbnNzaC1rZXktdjEA"),
 )
 """Shapes of detect-secrets' plugins and of further services; which of them hit is never said, only that one did."""

@@ -11,6 +11,7 @@ from sessionlab.redaction.marks import MARK, RULES, Finding
 from sessionlab.redaction.members import argument_places, has_pair, is_schema, names_user_and_password, without_strings
 from sessionlab.redaction.private import PRIVATE_RULES, Private
 from sessionlab.redaction.pseudonyms import Pseudonyms
+from sessionlab.redaction.seen import seen
 from sessionlab.redaction.strict_names import is_header, is_password_name, is_strict_key
 from sessionlab.redaction.strict_text import Hits, StrictText
 from sessionlab.redaction.strict_values import is_clean, is_path
@@ -237,8 +238,10 @@ class StrictRedactor(_Strict):
         return MARK
 
     def _see(self, text: str) -> None:
-        if self._is_learning and self._private is not None and self._private.learn(text):
-            self._texts.forget()
+        if self._is_learning and self._private is not None:
+            as_seen = seen(text)
+            if self._private.learn(text if as_seen is None else as_seen.text):
+                self._texts.forget()
 
     def _string(self, text: str) -> str:
         self._see(text)

@@ -16,8 +16,10 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LONGEST: Final = 80
 
 _ALONE: Final = words(
-    "password passwd passphrase passcode pwd secret token credential credentials apikey jwt contrasena"
+    "password passwd passphrase passcode pwd secret token credential credentials apikey jwt psk contrasena passwort "
+    "kennwort senha wachtwoord"
 )
+_OTHER_SCRIPTS: Final = ("contraseña", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호", "mot de passe")
 _ENDS: Final = (
     "password",
     "passwd",
@@ -33,8 +35,8 @@ _ENDS: Final = (
     "connectionstring",
 )
 _KEY_OF: Final = words(
-    "access account admin api auth authentication client consumer db database deploy encryption hmac master priv "
-    "private root sas secret service shared signing ssh storage subscription webhook"
+    "access account admin api auth authentication client consumer db database deploy encryption hmac master preshared "
+    "priv private root sas secret service shared signing ssh storage subscription webhook"
 )
 _PASS_OF: Final = words(
     "admin auth database db ftp key ldap login mail mysql pg postgres proxy redis root smtp ssh user"
@@ -66,6 +68,8 @@ def is_strict_key(name: str) -> bool:
     """Whether ``name`` names a credential: section 6.2 and what that misses; ``max_tokens`` and its like never."""
     if len(name) > _LONGEST:
         return is_credential_key(name)
+    if not name.isascii() or " " in name:
+        return name.casefold().endswith(_OTHER_SCRIPTS)
     parts = [word.lower() for word in _WORD.findall(name)]
     while parts and parts[-1].isdigit():
         parts.pop()
@@ -76,11 +80,15 @@ def is_strict_key(name: str) -> bool:
             parts.pop()
     if not parts:
         return False
+    if parts[-3:] == ["secret", "key", "base"]:
+        return True
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if last == "token":
         return before not in _COUNTED
     if last == "key":
         return before in _KEY_OF
+    if last in {"pat", "pw"}:
+        return name.isupper() and bool(before)  # GITHUB_PAT, DB_PW: what only names of variables are called
     if last == "pass":
         return before in _PASS_OF
     if last == "auth":

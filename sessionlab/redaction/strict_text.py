@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from sessionlab.redaction import assignments, header_lines
+from sessionlab.redaction import assignments, header_lines, placed
 from sessionlab.redaction.addresses import every_scheme, schemes, userinfo
 from sessionlab.redaction.commands import command_credentials
 from sessionlab.redaction.encoded import encoded
@@ -18,6 +18,7 @@ from sessionlab.redaction.json_text import Walk, json_redacted
 from sessionlab.redaction.learned import Known, is_learnable
 from sessionlab.redaction.marks import MARK, WITHHELD
 from sessionlab.redaction.private import Private
+from sessionlab.redaction.seen import Seen, seen
 from sessionlab.redaction.shapes import SHAPES, Shape
 from sessionlab.redaction.spans import SIGN, Find
 
@@ -88,7 +89,7 @@ class StrictText:
         """``text`` without what must not be shared, with the removals by rule."""
         if not text:
             return Answer(text, {})
-        is_known = next(iter(self.learned.spans(text)), None) is not None
+        is_known = self._is_known(text)
         answer = None if is_known else self._answers.get((self._depth, text))
         if answer is None:
             outer, self._heard = self._heard, {}
@@ -101,6 +102,12 @@ class StrictText:
                 self._keep(text, answer)
         self._heard.update((value, None) for value in answer.known)
         return answer
+
+    def _is_known(self, text: str) -> bool:
+        """Whether a learned value is in ``text``, so that an answer kept from before it was learned is none."""
+        as_seen = seen(text)
+        texts = (text,) if as_seen is None else (text, as_seen.text)
+        return any(next(iter(self.learned.spans(one)), None) is not None for one in texts)
 
     def holds(self, text: str) -> bool:
         """Whether anything would be removed from ``text``, a text within another."""
@@ -154,9 +161,11 @@ class StrictText:
             if written is not None:
                 return written, True
         marked = text.replace(MARK, SIGN)
-        finds = self._finds(marked)
+        as_seen = seen(marked)
+        finds = [] if as_seen is None else _moved(self._finds(as_seen.text), as_seen)
+        finds = finds or self._finds(marked)
         if not finds and self.private is not None:
-            finds = self.private.finds(marked)
+            finds = self.private.finds(marked) if as_seen is None else _moved(self.private.finds(as_seen.text), as_seen)
         if not finds:
             return text, False
         return _applied(marked, finds, hits).replace(SIGN, MARK), True
@@ -191,6 +200,8 @@ class StrictText:
             low = text.translate(_ASCII_LOW)
         if any(hint in low for hint in assignments.HINTS):
             yield from assignments.assignments(text, low)
+        if any(hint in low for hint in placed.HINTS):
+            yield from placed.placed(text)
         if any(hint in low for hint in header_lines.HINTS):
             yield from header_lines.header_lines(text, low)
         if "-" in text:
@@ -209,6 +220,15 @@ def _shapes(text: str, dense: str, shapes: Iterable[Shape], rule: str) -> Iterat
             if hint in dense or (" " in hint and hint in text):
                 yield from (Find(*span, rule, known=True) for span in shape.spans(text))
                 break
+
+
+def _moved(finds: Iterable[Find], as_seen: Seen) -> list[Find]:
+    """The same finds, of a text as it is seen, where they stand in the text itself."""
+    moved: list[Find] = []
+    for find in finds:
+        start, end = as_seen.origin(find.start, find.end)
+        moved.append(find._replace(start=start, end=end))
+    return moved
 
 
 def _applied(text: str, finds: list[Find], hits: Hits) -> str:

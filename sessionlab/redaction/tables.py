@@ -9,6 +9,7 @@ every table, so that rows join as they did; a corpus redacted with another key h
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _CHANGED: Final = (Treatment.TEXT, Treatment.JSON, Treatment.IDENTIFIER, Treatment.SESSION)
+_DIGEST: Final = re.compile(r"(?:[a-z0-9]{2,12}[:_-])?[0-9a-f]{8,128}")
 _NAMES = ("rule", "table", "column")
 FINDINGS: Final = pa.schema({**dict.fromkeys(_NAMES, pa.string()), "source_id": pa.int64(), "count": pa.int64()})
 """One row per rule, column and file: how many removals, each counted in every row it stands in; never a value."""
@@ -104,6 +106,10 @@ class _Walk:
         self.sources: set[int] = set()
         self.bodies: set[tuple[int, str, int]] = set()
         self.moved: set[int] = set()
+
+    def is_secret(self, digest: str) -> bool:
+        """Whether what is called a digest is none, and not to be shared."""
+        return _DIGEST.fullmatch(digest) is None and self._texts.became(Treatment.IDENTIFIER, digest).text is not None
 
     def table(self, stem: str, reader: pa.RecordBatchReader) -> pa.Table:
         """A table with its texts redacted, its digests as they were."""
@@ -226,3 +232,5 @@ def _contents_of(tables: Mapping[str, pa.Table], walk: _Walk) -> Iterator[str]:
         rows = [row for row, key in enumerate(zip(*keys, strict=True)) if (key if of_bodies else key[0]) in changed]
         for name in names:
             yield from table[name].take(pa.array(rows, pa.int64())).unique().drop_null().to_pylist()
+            # what a file calls a digest need not be one
+            yield from (told for told in table[name].unique().drop_null().to_pylist() if walk.is_secret(told))
