@@ -73,6 +73,13 @@ _SURE: Final = tuple(
         ),
     )
 )
+_TOLD: Final = re.compile(
+    r"\b(?:password|passphrase|passcode|passwort|kennwort)\b[^\n.:;=!?\"'`]{0,60}?[ \t]"
+    r"(?:is|was|to|now|ist|lautet)[ \t]+[\"'`]?(?P<value>[^\s\"'`<>()\[\]{}]{8,64})",
+    re.IGNORECASE,
+)
+_END: Final = ".,;:!?"
+_DIGITS: Final = 2
 _AUTH: Final = re.compile(
     r"\\{0,7}\"auth\\{0,7}\"\s{0,8}:\s{0,8}\\{0,7}\""
     r"(?P<value>[A-Za-z0-9+/]{8,2000}={0,2})\\{0,7}\""
@@ -95,6 +102,10 @@ def placed(text: str) -> Iterator[Find]:
     for pattern in _SURE:
         for found in pattern.finditer(text):
             yield from _find(text, found)
+    for found in _TOLD.finditer(text):
+        start, value = found.start("value"), found["value"].rstrip(_END)
+        if _reads_as_password(value):
+            yield from _span(text, start, start + len(value))
     for found in _AUTH.finditer(text):
         if names_user_and_password(found["value"]):
             yield from _find(text, found)
@@ -110,6 +121,14 @@ def _in_tags(text: str) -> Iterator[Find]:
             for name, found in told:
                 if name in {"value", "content"}:
                     yield from _span(text, *found.span(2 if found[2] is not None else 3))
+
+
+def _reads_as_password(value: str) -> bool:
+    """Whether a word of a sentence about a password is one: letters with digits or signs; no address, no file."""
+    if "@" in value or "." in value or "/" in value or "_" in value or not any(map(str.isalpha, value)):
+        return False
+    digits = sum(map(str.isdigit, value))
+    return digits >= _DIGITS or (digits > 0 and any(not sign.isalnum() and sign not in "-’" for sign in value))
 
 
 def _find(text: str, found: re.Match[str]) -> Iterator[Find]:

@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from sessionlab.redaction import assignments, header_lines, placed
 from sessionlab.redaction.addresses import every_scheme, schemes, userinfo
 from sessionlab.redaction.commands import command_credentials
-from sessionlab.redaction.encoded import encoded
+from sessionlab.redaction.encoded import decoded, encoded
 from sessionlab.redaction.further_shapes import FURTHER_SHAPES, aws_secrets
 from sessionlab.redaction.json_text import Walk, json_redacted
 from sessionlab.redaction.learned import Known, is_learnable
 from sessionlab.redaction.marks import MARK, WITHHELD
+from sessionlab.redaction.members import names_user_and_password
 from sessionlab.redaction.private import Private
 from sessionlab.redaction.seen import Seen, seen
 from sessionlab.redaction.shapes import SHAPES, Shape
@@ -66,6 +67,9 @@ class StrictText:
         """Note that ``value`` was found to be a credential."""
         if SIGN not in value and MARK not in value and is_learnable(value):
             self._heard[value] = None
+        token = value.rpartition(" ")[2]
+        if names_user_and_password(token) and (pair := decoded(token)) is not None:  # what stands behind Basic
+            self._heard.update((part, None) for part in (pair, pair.partition(":")[2]) if is_learnable(part))
 
     def begins(self, start: str) -> bool:
         """Whether ``start`` is the beginning of a credential that is declared, held or learned."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pyarrow as pa
 import pytest
 
@@ -131,3 +133,41 @@ def test_a_credential_that_a_file_calls_a_digest_is_replaced(table: str, column:
     became = shared.tables[table][column].to_pylist()
     assert became[0].startswith("redacted-")
     assert became[1] == clean
+
+
+TOLD = {
+    "The password for the staging box is Heron-Tide42!lamp so log in.": "Heron-Tide42!lamp",
+    "my password was changed to purpleotter77": "purpleotter77",
+    "Das Passwort der Werft lautet 'Möwe-1887-Kiel'.": "Möwe-1887-Kiel",
+}
+
+
+@pytest.mark.parametrize(("text", "secret"), TOLD.items())
+def test_a_password_told_in_a_sentence(text: str, secret: str) -> None:
+    """Words stand between its name and itself; it has digits or signs amid its letters."""
+    assert StrictRedactor(keeps_prose=True).text(text) == text.replace(secret, "[redacted]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password must be at least 12 characters, so that it is required everywhere.",
+        "a password that is stored in config.v2.json is read",
+        "The password reset was sent to ada2@example.org",
+        "The password policy is documented in section-12a of the handbook",
+        "password handling was moved to src/auth_v2/login.py",
+    ],
+)
+def test_a_sentence_about_passwords_stays(text: str) -> None:
+    """It tells none."""
+    assert StrictRedactor(keeps_prose=True).text(text) == text
+
+
+def test_user_and_password_behind_basic_are_known_in_plain_too() -> None:
+    """Whoever decodes the header in the next line has told it again."""
+    pair = "marguerite:Saltmarsh-9-Ember"
+    header = f"Authorization: Basic {base64.b64encode(pair.encode()).decode()}"
+    redactor = StrictRedactor(keeps_prose=True)
+    said = [header, {"result": pair}, "so Saltmarsh-9-Ember it is"]
+    redactor.learn(said)
+    assert redactor.value(said) == ["Authorization: [redacted]", {"result": "[redacted]"}, "so [redacted] it is"]
