@@ -22,7 +22,7 @@ def _run(*arguments: str) -> str:
 def test_it_is_listed_beside_the_built_in_ones() -> None:
     """`sessionlab formats` names it."""
     names = [row["format"] for row in json.loads(_run("formats", "--json"))]
-    assert names == ["claude_code", "datalayer", "diary", "gg", "mecha"]
+    assert names == ["claude_code", "codex", "datalayer", "diary", "gg", "mecha"]
 
 
 def test_its_files_are_read_by_content() -> None:

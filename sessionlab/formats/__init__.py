@@ -28,7 +28,7 @@ from sessionlab.tables import Row
 
 __all__ = ["FORMATS", "HEAD_BYTES", "Format", "Lines", "Recording", "all_formats", "detect", "get_format"]
 
-FORMATS = ("claude_code", "datalayer", "gg", "mecha")
+FORMATS = ("claude_code", "codex", "datalayer", "gg", "mecha")
 """The built-in formats, by module name, which is also their ``NAME``."""
 
 

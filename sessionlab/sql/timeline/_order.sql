@@ -7,7 +7,7 @@
 -- agent_id       VARCHAR    agent it belongs to
 -- place          BIGINT     position on the order axis of the session, 0-based, dense
 -- recorded_at    TIMESTAMP  when it was written down
--- prior_at       TIMESTAMP  latest time its agent had recorded in this file before
+-- prior_at       TIMESTAMP  latest time its agent had recorded in this file before; a repetition of what follows is none
 -- begin_ms       DOUBLE     clock of its agent when it began, ms since the session began; null without a reading
 -- end_ms         DOUBLE     the same when it ended; null where it has no recorded duration
 -- is_taken_over  BOOLEAN    it is counted elsewhere: it repeats a record of another session
@@ -19,7 +19,7 @@
 WITH told AS (
   SELECT
     e.session_id, e.source_id, e.seq, e.agent_id, e.recorded_at, e.duration_ms, e.elapsed_ms,
-    max(e.recorded_at) OVER (
+    max(CASE WHEN e.kind <> 'echo' THEN e.recorded_at END) OVER (
       PARTITION BY e.session_id, e.source_id, e.agent_id ORDER BY e.seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS prior_at,
