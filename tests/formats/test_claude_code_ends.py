@@ -128,3 +128,18 @@ def test_a_history_written_again_under_new_uuids_is_a_copy() -> None:
     found = rows(joined(*once, *again, *other))
     assert [row.is_copy for row in found if isinstance(row, Entry)] == [False] * 3 + [True] * 3 + [False]
     assert [row.run for row in found if isinstance(row, Entry)][-1] == 2
+
+
+def test_a_history_written_once_more_may_be_cut_otherwise() -> None:
+    """A prompt of two parts becomes two lines of one moment: both repeat it, and no run begins anew."""
+    at = "2026-10-01T08:00:00.000Z"
+    opened = said("<ide_opened_file>notes.md</ide_opened_file>")
+
+    def asked(uuid: str, *parts: dict[str, Any]) -> dict[str, Any]:
+        return line("user", uuid=uuid, timestamp=at, message={"role": "user", "content": list(parts)})
+
+    whole = asked("u1", said("count"), opened)
+    again = [asked("u2", opened), asked("u3", said("count"))]
+    found = rows(joined(whole, *again, asked("u4", said("count them"))))
+    told = [(row.is_copy, row.run) for row in found if isinstance(row, Entry)]
+    assert told == [(False, 1), (True, 1), (True, 1), (False, 2)]

@@ -147,16 +147,21 @@ class Transcript:
         return at
 
     def _is_said_again(self, message: Message, at: int) -> bool:
-        """Whether a message of this very moment and make was met: a history written once more, under new uuids."""
+        """Whether all of a message was told at this very moment: a history written once more, under new uuids.
+
+        It may be cut otherwise then: a prompt of two parts becomes two lines.
+        """
         content = message.content
-        parts: object = content
+        parts: list[object] = [content]
         if isinstance(content, list):
-            parts = tuple(
+            parts = [
                 (p.type, p.id, p.tool_use_id, len(memoryview(p.text)), len(memoryview(p.thinking))) for p in content
-            )
-        known = len(self.said)
-        self.said.add(hash((at, message.role, message.id, parts)))
-        return len(self.said) == known
+            ] or [None]
+        told = {hash((at, message.role, message.id, part)) for part in parts}
+        if told <= self.said:
+            return True
+        self.said |= told
+        return False
 
     def place(self, line: Line, at: int | None) -> None:
         """Make ``line`` the current record: its sequence number, identity, session and agent."""
