@@ -87,6 +87,8 @@ def _plain(run: str) -> str | None:
     bare = run.rstrip("=").replace("-", "+").replace("_", "/")
     if len(bare) % 4 == 1:
         bare = bare[:-1]
+    if "=" in bare:
+        return None  # padding stands at the end of base64, and nowhere else
     return _printable(base64.b64decode(bare + "=" * (-len(bare) % 4)))
 
 

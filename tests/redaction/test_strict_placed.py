@@ -171,3 +171,12 @@ def test_user_and_password_behind_basic_are_known_in_plain_too() -> None:
     said = [header, {"result": pair}, "so Saltmarsh-9-Ember it is"]
     redactor.learn(said)
     assert redactor.value(said) == ["Authorization: [redacted]", {"result": "[redacted]"}, "so [redacted] it is"]
+
+
+@pytest.mark.parametrize("value", ["=0000000", "==AAAA", "ab=cdefgh", "=", "A=======", "0000000=0"])
+def test_padding_elsewhere_than_at_the_end_is_no_base64(value: str) -> None:
+    """A header may hold anything; what is no base64 is a credential all the same."""
+    redactor = StrictRedactor()
+    payload = {"headers": {"Authorization": value}, "auth": value, "note": f"Authorization: Basic {value}"}
+    redactor.learn(payload)
+    assert redactor.value(payload)["headers"] == {"Authorization": "[redacted]"}
