@@ -32,7 +32,7 @@ NO_SEATS = "team_without_seats"
 _UID = re.compile(r"[A-Za-z0-9_-]{8,128}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _INTEGER = re.compile(r"([+-]?)0*([0-9]+(?:_[0-9]+)*)(?:\.0+)?")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _TRUE = frozenset({"true", "t", "yes", "y", "on", "1"})
 _FALSE = frozenset({"false", "f", "no", "n", "off", "0"})
 _UNICODE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -218,7 +218,7 @@ def _string(value: object, path: str) -> str:
 
 def _ruled(value: object, path: str) -> str:
     text = _string(value, path)
-    if _LONE_SURROGATE.search(text):
+    if LONE_SURROGATE.search(text):
         raise FieldRefusal(path, "holds an unpaired surrogate")
     return text
 

@@ -8,7 +8,6 @@ always. Nothing of a payload is in no row when bodies are loaded.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ import msgspec
 from sessionlab.columns import big
 from sessionlab.formats._values import compact, micros
 from sessionlab.formats.datalayer.deep import SHALLOW, text_of
+from sessionlab.formats.datalayer.fields import LONE_SURROGATE
 
 SMALL_POINTS = 200
 """Longest string kept in `detail`; longer ones are bodies."""
@@ -24,7 +24,6 @@ SMALL_BYTES = 1000
 """Largest list or object kept in `detail`, as JSON."""
 
 _CONTAINERS = frozenset({dict, list})
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Columns = dict[str, Any]
 """Column values of one entry."""
@@ -323,6 +322,6 @@ def valid(text: str, seen: Cleaned) -> str:
     """``text`` with every unpaired surrogate made U+FFFD."""
     if text.isascii():
         return text
-    fixed, count = _LONE_SURROGATE.subn("\ufffd", text)
+    fixed, count = LONE_SURROGATE.subn("\ufffd", text)
     seen.surrogates += count
     return fixed

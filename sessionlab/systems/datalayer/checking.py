@@ -86,14 +86,14 @@ def check_file(path: Path) -> Verdict:
     """
     try:
         with path.open("rb") as file:
-            data = whole(_blocks(file))
+            data = whole(blocks_of(file))
             size = file.tell()
     except OSError as error:
         raise LoadError(f"{path}: expected a session file, and it cannot be read: {error.strerror or error}") from error
     return _refused(data, size=size) if isinstance(data, Refusal) else check(data)
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+def blocks_of(file: IO[bytes]) -> Iterator[bytes]:
     """What a file of a sound size holds at once, and more of a larger one block by block."""
     wanted = MAX_BYTES + 1
     while block := file.read(wanted):

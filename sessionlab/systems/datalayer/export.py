@@ -17,6 +17,7 @@ from sessionlab.errors import SessionRefused
 from sessionlab.formats.datalayer.fields import KIND_SET, EntryLine
 from sessionlab.formats.datalayer.judge import MAX_BYTES, MAX_ENTRIES, too_large
 from sessionlab.redaction import Finding, Redactor
+from sessionlab.redaction.marks import UNCOUNTED
 from sessionlab.systems.datalayer.heads import Counts, Stamp, head, is_time, learn, names, stamp
 from sessionlab.systems.datalayer.record import Record
 from sessionlab.systems.datalayer.serialising import digest_of, line_of, valid
@@ -24,8 +25,6 @@ from sessionlab.systems.datalayer.wording import counted
 
 MEDIA_TYPE = "application/x-ndjson"
 EXTENSION = ".session.jsonl"
-UNCOUNTED = "runtime_address"
-"""The rule whose removals are told and not counted (section 6.6)."""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,13 +19,13 @@ from sessionlab.formats.datalayer.judge import MAX_BYTES, MAX_ENTRIES, Refusal, 
 from sessionlab.formats.datalayer.lineage import NEVER_IMPORTED
 from sessionlab.formats.datalayer.text import decoded, lines
 from sessionlab.systems.datalayer.applications import Applications
+from sessionlab.systems.datalayer.checking import blocks_of
 from sessionlab.systems.datalayer.record import Record
 from sessionlab.systems.datalayer.serialising import digest_of
 from sessionlab.systems.datalayer.store import Store, made
 
 SUMMARY_POINTS = 2000
 """Longest summary an entry is written with (section 11)."""
-_BLOCK = 4 * 1024 * 1024
 NOWHERE = {"kind": "none"}
 """Where a session that was imported or cloned runs."""
 
@@ -147,7 +147,7 @@ def import_file(
         OSError: it cannot be read, or the session not written.
     """
     with Path(path).open("rb") as file:
-        data = whole(iter(lambda: file.read(_BLOCK), b""))
+        data = whole(blocks_of(file))
     if isinstance(data, Refusal):
         raise SessionRefused(data.name, data.status, data.sentence, line=data.line)
     return import_session(data, store, by=by, agent=agent, applications=applications, now=now)

@@ -10,6 +10,7 @@ import msgspec
 
 from sessionlab.errors import SessionRefused
 from sessionlab.formats.datalayer.fields import (
+    LONE_SURROGATE,
     STATES,
     TITLE_POINTS,
     App,
@@ -34,7 +35,6 @@ NO_TEAM_LINEAGE = TeamLineage(forked_from=None, imported_from=None)
 
 _STATED = frozenset({"session", "paused", "ended"})
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -240,4 +240,4 @@ def _imported(payload: Payload) -> ImportedFrom | None:
 
 
 def _is_said(value: str) -> bool:
-    return bool(value) and not _LONE_SURROGATE.search(value)
+    return bool(value) and not LONE_SURROGATE.search(value)

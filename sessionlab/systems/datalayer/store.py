@@ -24,7 +24,7 @@ import msgspec
 from sessionlab.arguments import clock
 from sessionlab.errors import LISTED, SessionRefused
 from sessionlab.formats._values import micros
-from sessionlab.formats.datalayer.fields import FORMAT_ID, TITLE_POINTS, EntryLine, Person, SessionLine
+from sessionlab.formats.datalayer.fields import FORMAT_ID, LONE_SURROGATE, TITLE_POINTS, EntryLine, Person, SessionLine
 from sessionlab.systems.datalayer.keeping import KeepingFolder
 from sessionlab.systems.datalayer.kept import Kept, judged, longer, new, record_of_kept
 from sessionlab.systems.datalayer.record import Record, known_state
@@ -32,7 +32,6 @@ from sessionlab.systems.datalayer.record import Record, known_state
 SUFFIX = ".session.jsonl"
 """How the name of a session's file ends."""
 _UID = re.compile(r"[A-Za-z0-9_-]{8,128}")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_FILE = {errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO}
 
 Row = EntryLine | Mapping[str, object]
@@ -334,7 +333,7 @@ def check_title(title: str) -> None:
         raise SessionRefused(
             "title_too_long", 422, f"title: expected at most {TITLE_POINTS} characters, found {len(title)}; shorten it"
         )
-    if _LONE_SURROGATE.search(title):
+    if LONE_SURROGATE.search(title):
         raise SessionRefused("field_refusal", 422, "title: expected text, found an unpaired surrogate in it")
 
 
